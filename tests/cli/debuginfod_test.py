@@ -49,6 +49,7 @@ local = environment(DEBUGINFOD_URLS=f"http://127.0.0.1:{server.server_address[1]
                     ALL_PROXY=None)
 none = environment(DEBUGINFOD_URLS=None)
 without = tare("profile", "--on", "exact", "-o", "kept", "./served", env=none)
+has(" ".join(without.err.split()), "lines: not known for ", "without lines for most of the counts the report says how to get them")
 ok("hidden_work" not in without.err and not asked, "without a server a stripped program has no names of its own, and none is asked", without)
 seen = tare("profile", "--on", "exact", "--top", "3", "./served", env=local)
 if "hidden_work" not in seen.err and not asked:
