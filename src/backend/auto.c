@@ -195,6 +195,11 @@ static bool auto_system_calls(struct counting *c, struct str *out, struct error 
 	return c->member->operations->system_calls(c->inner, out, err);
 }
 
+static bool auto_inputs(struct counting *c, struct str *out, struct error *err)
+{
+	return c->member->operations->inputs && c->member->operations->inputs(c->inner, out, err);
+}
+
 static bool auto_blocks(struct counting *c, enum blocks_by by, struct str *out, struct error *err)
 {
 	if (!c->member->operations->blocks)
@@ -422,6 +427,7 @@ const struct backend_operations backend_auto = {
 	.stop = auto_stop,
 	.blocks = auto_blocks,
 	.system_calls = auto_system_calls,
+	.inputs = auto_inputs,
 	.locations = auto_locations,
 	.end = auto_end,
 	.diagnose = auto_diagnose,

@@ -161,6 +161,9 @@ struct backend_operations {
 	bool (*blocks)(struct counting *counting, enum blocks_by by, struct str *out, struct error *err);
 	/* Likewise the system calls made, by name. */
 	bool (*system_calls)(struct counting *counting, struct str *out, struct error *err);
+	/* Likewise what the program was given that may differ from run to run (command->cpu is not NULL): lines
+	 * "what<TAB>times<TAB>sum", in which equal sums are equal values. NULL: this backend does not know. */
+	bool (*inputs)(struct counting *counting, struct str *out, struct error *err);
 	/* Likewise where the events took place, of all processes together; target->locations said so before. *out
 	 * is the caller's (locations_free()); of each event only `event` and `why` are filled in. NULL: this
 	 * backend does not know. */

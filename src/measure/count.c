@@ -325,7 +325,7 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 		if (first)
 			result->first_run = repetition + 1;
 		done = done && (!first || keep_blocks(s, &x) || error_no_memory(err));
-		done = done && (measurement_keep_calls(s, &x.system_calls) || error_no_memory(err));
+		done = done && (measurement_keep_calls(s, &x.system_calls, &x.inputs) || error_no_memory(err));
 		done = done && (keep_locations(result, &x) || error_no_memory(err));
 		if (done && !x.run.interrupted && pass + 1 == s->passes)
 			result->repetitions_done++;

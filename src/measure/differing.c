@@ -1,9 +1,9 @@
 /* Runs that --reproducible makes alike, and that differ still: what the engine saw of them side by side.
  *
- * What is said are facts: which system calls differ in number, and which calls gave the program something that
- * differs from run to run by its nature. That one of them is the cause nobody saw: then it is said that this is
- * not known. The engine does not see the 16 random bytes at the program's start (AT_RANDOM), nor clocks that are
- * read without a system call. */
+ * What is said are facts: which system calls differ in number, and what the program was given that was not the same in
+ * each run (backend.h, inputs()). If that is one thing, no other cause was seen; of several, which one it was is not
+ * known. Attributes of files and the order of threads are not looked at. Where the backend does not know what was
+ * given, calls whose answers differ by their nature are named. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,11 +38,12 @@ bool measurement_wants_calls(const struct measurement *s)
 	       s->options.repetitions > 1 && s->operations->system_calls;
 }
 
-bool measurement_keep_calls(struct measurement *s, const struct str *calls)
+bool measurement_keep_calls(struct measurement *s, const struct str *calls, const struct str *inputs)
 {
 	if (!measurement_wants_calls(s) || !calls->text || calls->failed || s->n_calls == CALLS_KEPT)
 		return true;
 	s->calls[s->n_calls] = arena_strdup(&s->result->arena, calls->text);
+	s->inputs[s->n_calls] = inputs->text ? arena_strdup(&s->result->arena, inputs->text) : NULL;
 	return s->calls[s->n_calls] && ++s->n_calls;
 }
 
@@ -111,6 +112,37 @@ static size_t append_sources(const struct measurement *s, struct str *text)
 	return n;
 }
 
+/* Is the line that names it the same in each run? */
+static bool differs(const struct measurement *s, const char *line, size_t length, size_t named)
+{
+	for (size_t i = 0; i < s->n_calls; i++) {
+		const char *at;
+		for (at = s->inputs[i]; *at && strncmp(at, line, named + 1) != 0; at = strchr(at, '\n') + 1)
+			continue;
+		if (strncmp(at, line, length + 1) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* What the engine saw the program be given, and not the same in each run. How many; -1: not known. */
+static int append_inputs(const struct measurement *s, struct str *text)
+{
+	int n = 0;
+	for (size_t i = 0; i < s->n_calls; i++)
+		if (!s->inputs[i])
+			return -1;
+	for (const char *line = s->inputs[0]; *line; line = strchr(line, '\n') + 1) {
+		size_t named = strcspn(line, "\t"), length = strcspn(line, "\n");
+		if (differs(s, line, length, named))
+			str_appendf(text, "%s%.*s", n++ ? ", " : "; what it was given differs: ", (int)named,
+				    line);
+	}
+	if (n == 0)
+		str_append(text, "; all that it was seen to be given was the same, thread by thread");
+	return n;
+}
+
 /* Python's hashes, and with them the order of its sets, begin with random numbers unless this is set to a
  * number. */
 static bool is_python_without_seed(const struct measurement *s)
@@ -141,8 +173,15 @@ bool measurement_remark_differing(struct measurement *s)
 	str_appendf(&text, "the runs differ in spite of --reproducible (%s by %.0f)", e->event,
 		    e->run_max - e->run_min);
 	append_differing(s, &text);
-	bool some = append_sources(s, &text) > 0;
-	if (is_python_without_seed(s))
+	int given = append_inputs(s, &text);
+	bool some = given < 0 && append_sources(s, &text) > 0;
+	if (given == 1)
+		str_append(&text, ": no other cause was seen");
+	else if (given > 1)
+		str_append(&text, ": which of them is the cause is not known");
+	else if (given == 0)
+		str_append(&text, ": the order of its threads or processes, or what files' attributes say");
+	else if (is_python_without_seed(s))
 		str_append(&text, "; python's hashes are random numbers too: set PYTHONHASHSEED=0");
 	else
 		str_append(&text, some ? ": whether that is the cause is not known" : "; the cause is not known");

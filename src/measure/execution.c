@@ -193,7 +193,7 @@ bool execution_run(struct execution *x, struct error *err)
 	bool done = false;
 
 	x->run = (struct run){0};
-	x->blocks = x->system_calls = (struct str){0};
+	x->blocks = x->system_calls = x->inputs = (struct str){0};
 	x->no_blocks = x->no_locations = (struct error){0};
 	x->locations = (struct locations){0};
 	x->sampled = calloc(x->n_events + 1, sizeof *x->sampled);
@@ -261,6 +261,8 @@ bool execution_run(struct execution *x, struct error *err)
 		x->operations->blocks(x->counting, x->blocks_by, &x->blocks, &x->no_blocks);
 	if (x->want_system_calls && x->run.under_engine)
 		x->operations->system_calls(x->counting, &x->system_calls, &x->no_blocks);
+	if (x->want_system_calls && x->run.under_engine && x->operations->inputs)
+		x->operations->inputs(x->counting, &x->inputs, NULL);
 	if (x->want_locations && x->run.under_engine)
 		x->operations->locations(x->counting, &x->locations, &x->no_locations);
 	done = true;
@@ -278,6 +280,7 @@ void execution_free(struct execution *x)
 	run_free(&x->run);
 	str_free(&x->blocks);
 	str_free(&x->system_calls);
+	str_free(&x->inputs);
 	locations_free(&x->locations);
 	for (size_t i = 0; x->slices && i < x->n_events; i++)
 		free(x->slices[i].items);

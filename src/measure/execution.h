@@ -48,6 +48,7 @@ struct execution {
 	/* what it gave */
 	struct run run;
 	struct slices *slices;           /* n_events, or NULL */
+	struct str inputs;               /* with the system calls, where the backend knows them */
 	struct str blocks, system_calls; /* when wanted, and the execution was an engine's … */
 	struct error no_blocks;          /* … or why there are none */
 	struct locations locations;      /* likewise: n_events is 0 when there are none … */

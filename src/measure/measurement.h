@@ -79,6 +79,7 @@ struct measurement {
 	VEC(struct result_note) notes;
 	/* of counted runs under the engine: as system_calls() of backend/backend.h has them */
 	const char *calls[CALLS_KEPT];
+	const char *inputs[CALLS_KEPT]; /* likewise; NULL: not known */
 	size_t n_calls;
 	struct result *result;
 };
@@ -132,7 +133,7 @@ void measurement_describe_runs(struct measurement *s);
 /* differing.c: runs that were to be alike, and are not. calls: of one counted execution under the engine. False
  * when memory ran out. */
 bool measurement_wants_calls(const struct measurement *s);
-bool measurement_keep_calls(struct measurement *s, const struct str *calls);
+bool measurement_keep_calls(struct measurement *s, const struct str *calls, const struct str *inputs);
 bool measurement_remark_differing(struct measurement *s);
 
 /* outlier.c: fills result->outliers and the estimates' notes. */

@@ -19,7 +19,7 @@ def shown(*arguments, program=SHOWN, options=("--cpu", LEVEL), **env):
     """What the program printed, and its instructions."""
     seen = tare("count", "--on", "exact", "--reproducible", *options, "--json", "-o", "report.json", "-e", "instructions", program, *arguments,
                 env=environment(**env))
-    ok(seen.code == 0, f"{' '.join(arguments)}: exit status 0", seen)
+    ok(seen.code == 0, f"{arguments[0]}: exit status 0", seen)
     report = json.loads(read("report.json")) if seen.code == 0 else {"results": [{"value": None}], "notes": []}
     return seen.out, report["results"][0]["value"], " ".join(report["notes"])
 

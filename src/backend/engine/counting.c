@@ -10,6 +10,7 @@
 #include "backend/engine/blocks.h"
 #include "backend/engine/calls.h"
 #include "backend/engine/fold.h"
+#include "backend/engine/inputs.h"
 #include "backend/engine/locations.h"
 #include "backend/engine/regions.h"
 #include "backend/engine/syscalls.h"
@@ -601,6 +602,19 @@ out:
 	tally_free(tally);
 	view_free(view);
 	return done;
+}
+
+bool counting_inputs(struct counting *c, struct str *out, struct error *err)
+{
+	struct view *view = NULL;
+	if (!c->session)
+		return error_set(err, ERROR_USAGE,
+				 "the program did not run under the engine: no requested event needs it");
+	if (!view_new(c->session, &view, err))
+		return false;
+	inputs_write(view, c->children, out);
+	view_free(view);
+	return true;
 }
 
 bool counting_locations(struct counting *c, struct locations *out, struct error *err)

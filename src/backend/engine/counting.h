@@ -75,6 +75,7 @@ bool counting_sample(struct counting *c, struct reading *readings, struct error 
 bool counting_stop(struct counting *c, struct run *run, struct error *err);
 bool counting_blocks(struct counting *c, enum blocks_by by, struct str *out, struct error *err);
 bool counting_system_calls(struct counting *c, struct str *out, struct error *err);
+bool counting_inputs(struct counting *c, struct str *out, struct error *err);
 bool counting_locations(struct counting *c, struct locations *out, struct error *err);
 void counting_end(struct counting *c);
 
@@ -82,8 +83,8 @@ void counting_end(struct counting *c);
 #define COUNTING_OPERATIONS                                                                                       \
 	.starts_only = true, .regions = true, .fits = counting_fits, .native = counting_native,                   \
 	.process = counting_process, .go = counting_go, .sample = counting_sample, .stop = counting_stop,         \
-	.blocks = counting_blocks, .system_calls = counting_system_calls, .locations = counting_locations,        \
-	.end = counting_end
+	.blocks = counting_blocks, .system_calls = counting_system_calls, .inputs = counting_inputs,              \
+	.locations = counting_locations, .end = counting_end
 
 /* For tests, between stop() and end(): the record; NULL: it ran natively. */
 const struct injection *counting_session(const struct counting *c);

@@ -1,0 +1,34 @@
+#include "backend/engine/inputs.h"
+
+/* As a note names them: "what it was given differs: …". Served values are the same in each run; how often they are
+ * asked for is the program's own doing. */
+static const char *const names[RECORD_SAW_KINDS] = {
+	[RECORD_SAW_LATE] = "the time (it reads clocks often, and then gets the real time)",
+	[RECORD_SAW_ID] = "process or thread ids",
+	[RECORD_SAW_ADDRESS] = "addresses of memory",
+	[RECORD_SAW_FILE] = "contents of files",
+	[RECORD_SAW_SYSTEM_FILE] = "contents of files in /proc, /sys or memory",
+	[RECORD_SAW_PIPE] = "what came by pipes",
+	[RECORD_SAW_SOCKET] = "what came by sockets",
+	[RECORD_SAW_DEVICE] = "what came from devices or terminals",
+	[RECORD_SAW_DIRECTORY] = "entries of directories",
+	[RECORD_SAW_EXCEEDS] = "",
+};
+
+void inputs_write(const struct view *view, bool children, struct str *out)
+{
+	for (unsigned kind = 0; kind < RECORD_SAW_KINDS; kind++) {
+		uint64_t times = 0, sum = 0;
+		for (size_t p = 0; p < view->n_processes; p++) {
+			const struct view_process *process = &view->processes[p];
+			for (size_t t = 0; (!process->descendant || children) && t < process->n_threads; t++) {
+				const struct record_input *input = &process->threads[t].record->inputs[kind];
+				times += input->times;
+				sum = sum * 0x9e3779b97f4a7c15ull + input->sum;
+			}
+		}
+		if (times && names[kind] && *names[kind])
+			str_appendf(out, "%s\t%llu\t%llx\n", names[kind], (unsigned long long)times,
+				    (unsigned long long)sum);
+	}
+}

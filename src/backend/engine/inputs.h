@@ -1,0 +1,13 @@
+/* What programs were given that may differ from run to run, where tare chooses what they see of the machine
+ * (wire/record.h, enum record_saw). */
+#ifndef TARE_BACKEND_ENGINE_INPUTS_H
+#define TARE_BACKEND_ENGINE_INPUTS_H
+
+#include "base/str.h"
+#include "engine/inject/view.h"
+
+/* Appends lines "what<TAB>times<TAB>sum" of all processes together; what was never given has no line. Equal sums: it
+ * was the same, thread by thread, in the order of its threads. */
+void inputs_write(const struct view *view, bool children, struct str *out);
+
+#endif
