@@ -6,8 +6,8 @@
 #include "base/str.h"
 #include "engine/inject/view.h"
 
-/* Appends lines "what<TAB>times<TAB>sum" of all processes together; what was never given has no line. Equal sums: it
- * was the same, thread by thread, in the order of its threads. */
+/* Appends lines "what<TAB>times<TAB>sum" of all processes together; what was never given has no line. Where sums
+ * are equal it was the same, thread by thread, in the order of their beginning. */
 void inputs_write(const struct view *view, bool children, struct str *out);
 
 #endif
