@@ -66,6 +66,10 @@ struct target {
 	bool per_cpu;                /* … or per CPU (CPUS) */
 	bool per_process;            /* … or per process (COMMAND), where the backend can tell them apart */
 	enum locations_of locations; /* COMMAND: locations() will be asked for, where the backend knows them */
+	/* … of each overflow_period-th event alone, found overflow_skid instructions later: samples of one event
+	 * (locations->period); 0: each event */
+	uint64_t overflow_period;
+	uint32_t overflow_skid;
 	/* … with the call graph (locations->arcs); functions: borrowed, NULL: not known */
 	bool call_graph;
 	const struct function_finder *functions;

@@ -22,6 +22,7 @@ enum {
 	PERIOD,
 	RATE,
 	GAPS,
+	SKID,
 	SEED,
 	REDRAW,
 	STACKS,
@@ -59,6 +60,9 @@ const struct option_row profile_option_rows[] = {
 	{'F', "rate", "N", "take about N samples a second; the kernel adjusts the gap", RATE},
 	{0, "gaps", "exponential|jitter|prime|fixed",
 	 "how far samples are apart (default exponential, which gives each share an interval)", GAPS},
+	{0, "skid", "N",
+	 "with -c and --on model: a sample is found N instructions after its event, as on hardware (default 0)",
+	 SKID},
 	{0, "seed", "N", "seed of random gaps (default 1)", SEED},
 	{0, "redraw", "N", "draw a new gap after N samples (default 3)", REDRAW},
 	{'g', "stacks", NULL,
@@ -188,6 +192,11 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->profiling.gap = number;
 		return true;
+	case SKID:
+		if (!options_number(value, 0, 1000000, &number, err))
+			return false;
+		r->profiling.skid = (uint32_t)number;
+		return true;
 	case SEED:
 		if (!options_number(value, 0, UINT64_MAX, &number, err))
 			return false;
@@ -260,6 +269,12 @@ static bool check(struct profile_request *r, struct error *err)
 	}
 	if (r->command && r->profiling.for_ns)
 		return error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
+	if (r->profiling.skid && strcmp(r->on, "perf") == 0) {
+		error_set(err, ERROR_USAGE, "--skid is of a simulated counter; hardware has its own");
+		return error_hint(err, "add --on model:MACHINE");
+	}
+	if (r->profiling.skid && !r->profiling.gap)
+		return error_set(err, ERROR_USAGE, "--skid needs a period: give -c");
 	if (r->has_rate && (r->profiling.gap || r->has_gaps))
 		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
 	if (r->experiment_name && !apply_experiment(r, err))

@@ -19,6 +19,13 @@ static bool check_sum(struct profile *p, const struct locations *l, size_t event
 	bool fits = true;
 	for (size_t i = 0; i < l->n; i++)
 		fits &= !__builtin_add_overflow(sum, l->all[i].counts[event], &sum);
+	if (l->period) {
+		e->gaps = GAPS_FIXED;
+		e->gap = l->period;
+		e->samples = sum;
+		e->lost = l->events[event].lost;
+		return true;
+	}
 	if (e->why || (fits && sum == e->total))
 		return true;
 	e->why = fits ? arena_printf(

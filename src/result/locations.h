@@ -56,6 +56,7 @@ struct located_event {
 	/* for reports; filled in by who measures */
 	const char *label, *unit, *machine;
 	uint64_t total; /* its reading of the same execution */
+	uint64_t lost;  /* samples that there was no room for */
 };
 
 /* One arc of the call graph: struct profile_arc has the rules. */
@@ -68,6 +69,10 @@ struct location_arc {
 };
 
 struct locations {
+	/* not 0: the places have samples, one for each `period` events, found `skid` instructions later (target's
+	 * overflow_period); their sum is not the count */
+	uint64_t period;
+	uint32_t skid;
 	struct arena arena;
 	enum locations_of of;
 	struct located_event *events;

@@ -185,6 +185,8 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 	struct function_finder finder = {.context = &symbols, .find = find_functions};
 	s->target.call_graph = asked->stacks == STACKS_EXACT;
 	s->target.functions = &finder;
+	s->target.overflow_period = asked->gap;
+	s->target.overflow_skid = asked->skid;
 	bool measured = session_measure(s, &options, err);
 	s->target.functions = NULL;
 	if (!measured)
@@ -206,10 +208,32 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 	return error_no_memory(err);
 }
 
+/* Samples of a simulated counter: the file has them one by one. */
+static bool keep_simulated(struct profile_log *log, const struct profile *p, struct error *err)
+{
+	bool done = true;
+	for (size_t i = 0; i < p->n_cells; i++) {
+		const struct profile_cell *cell = &p->cells[i];
+		const struct profile_sample sample = {.node = cell->node,
+						      .task = cell->task,
+						      .event = cell->event,
+						      .gap = p->events[cell->event].gap};
+		if (p->events[cell->event].gaps != GAPS_NONE)
+			for (uint64_t k = 0; done && k < cell->count; k++)
+				done = profile_log_sample(log, p, &sample, err);
+	}
+	return done;
+}
+
 static bool keep_counted(const struct profile *p, const char *path, struct error *err)
 {
 	struct profile_log *log;
-	return profile_log_create(path, p, &log, err) && profile_log_finish(log, p, err);
+	if (!profile_log_create(path, p, &log, err))
+		return false;
+	if (keep_simulated(log, p, err))
+		return profile_log_finish(log, p, err);
+	profile_log_abandon(log);
+	return false;
 }
 
 /* ---- sampled ---- */

@@ -22,8 +22,11 @@
 struct profiling {
 	enum profile_gaps gaps; /* FIXED, JITTER, EXPONENTIAL, RATE */
 	uint64_t gap;           /* of events that name none (event@GAP); 0: a default of each */
-	bool prime;             /* of FIXED: the gap is the next prime number */
-	double rate;            /* of RATE */
+	/* of a backend that counts exactly: with a gap, the samples of a simulated counter, each of which is found
+	 * so many instructions after its event */
+	uint32_t skid;
+	bool prime;  /* of FIXED: the gap is the next prime number */
+	double rate; /* of RATE */
 	uint64_t seed;
 	uint32_t redraw;            /* 0: the backend's default */
 	enum profile_stacks stacks; /* EXACT: of what is counted, the call graph */

@@ -193,6 +193,10 @@ bool counting_start(const struct target *target, const struct execution_event *e
 		error_no_memory(err);
 		goto fail;
 	}
+	if (target->overflow_period)
+		location_plan_sample(&c->plan, target->overflow_period, target->overflow_skid, n);
+	session.overflow_period = target->overflow_period;
+	session.overflow_skid = target->overflow_skid;
 	choose_trace(c, options, &session);
 	if (n > 0 && !choose_cpu(target->command, &session.served, err))
 		goto fail;

@@ -9,6 +9,7 @@
 #include "backend/engine/objects.h"
 #include "base/vec.h"
 #include "engine/inject/injection.h"
+#include "model/core/overflow/overflow.h"
 
 /* ---- the plan ---- */
 
@@ -112,6 +113,20 @@ bool location_plan_new(struct location_plan *plan, enum locations_of of, const s
 	for (size_t i = 0; i < n; i++)
 		plan_event(plan, &events[i], models, &plan->events[i]);
 	return true;
+}
+
+void location_plan_sample(struct location_plan *plan, uint64_t period, uint32_t skid, size_t n_events)
+{
+	plan->period = period;
+	plan->skid = skid;
+	for (size_t i = 0; plan->events && i < n_events; i++) {
+		struct planned_event *e = &plan->events[i];
+		if (!e->why && n_events > 1)
+			e->why = "a simulated counter overflows on one event at a time";
+		else if (!e->why && (!e->parts || e->minus))
+			e->why = "a simulated counter overflows on events that are sums of the model's counts; "
+				 "without -c it is counted by place";
+	}
 }
 
 uint64_t location_sum(const struct location_plan *plan, size_t event, const uint64_t *watched)
@@ -422,6 +437,12 @@ static bool read_templates(const struct view_process *owner, struct templates *t
 	return true;
 }
 
+struct sampled_insn {
+	uint32_t wanted;
+	uint64_t address;
+	bool found;
+};
+
 static void add_process_sites(struct location_fill *job, const struct view_process *p, struct templates *all)
 {
 	size_t width = job->plan->n_watches;
@@ -465,6 +486,46 @@ static void add_process_sites(struct location_fill *job, const struct view_proce
 	free(blocks);
 }
 
+static void add_sample(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
+{
+	struct sampled_insn *s = arg;
+	(void)insn;
+	if (index == s->wanted)
+		s->address = address, s->found = true;
+}
+
+/* The log: each sample at its instruction; those of blocks that are not known are lost. */
+static void add_process_log(struct location_fill *job, const struct view_process *p)
+{
+	uint64_t words, *head = p->record->site_items ? injection_copy_words(p->session, p->record->site_items,
+									     OVERFLOW_FIRST, &words)
+						      : NULL;
+	if (!head || words <= OVERFLOW_LOST) {
+		free(head);
+		return; /* none was written */
+	}
+	uint64_t n = OVERFLOW_FIRST + head[OVERFLOW_ENTRIES], got;
+	uint64_t *log = injection_copy_words(p->session, p->record->site_items, n, &got);
+	job->no_memory |= !log;
+	job->out->events[0].lost += head[OVERFLOW_LOST];
+	for (uint64_t i = OVERFLOW_FIRST; log && i < n && !job->no_memory; i++) {
+		struct located at;
+		struct sampled_insn s = {.wanted = i < got ? overflow_insn(log[i]) : 0};
+		uint64_t *counts = NULL;
+		uint32_t block = i < got ? overflow_block(log[i]) : 0;
+		if (block < p->blocks.count && locate(job, p, block, &at)) {
+			decoded_each(at.owner, at.block, 0, add_sample, &s);
+			counts = s.found ? counts_at(job, at.module, s.address + at.shift) : NULL;
+		}
+		if (counts)
+			counts[0]++;
+		else
+			job->out->events[0].lost++;
+	}
+	free(head);
+	free(log);
+}
+
 static bool add_sites(struct location_fill *job, bool children)
 {
 	const struct view *view = job->view;
@@ -483,7 +544,8 @@ static bool add_sites(struct location_fill *job, bool children)
 	for (size_t i = 0; i < view->n_processes && !job->no_memory; i++)
 		if (view->processes[i].loaded && !view->processes[i].folded &&
 		    (children || !view->processes[i].descendant))
-			add_process_sites(job, &view->processes[i], all);
+			job->plan->period ? add_process_log(job, &view->processes[i])
+					  : add_process_sites(job, &view->processes[i], all);
 	for (size_t i = 0; i < view->n_processes; i++) {
 		free(all[i].block_words);
 		free(all[i].item_words);
@@ -541,7 +603,7 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 	struct location_fill job = {.view = view, .plan = plan, .events = events, .out = out};
 	bool blocks = false, sites = false, done = false;
 	struct location *all;
-	*out = (struct locations){.of = plan->of, .n_events = n};
+	*out = (struct locations){.of = plan->of, .n_events = n, .period = plan->period, .skid = plan->skid};
 	if (!(out->events = arena_alloc(&out->arena, (n + 1) * sizeof *out->events)) ||
 	    !(job.sites = calloc(view->n_processes + 1, sizeof *job.sites)) ||
 	    !(job.site_counts = calloc(view->n_processes + 1, sizeof *job.site_counts)))

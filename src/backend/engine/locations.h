@@ -26,6 +26,8 @@ struct location_plan {
 	struct model_watch watches[MODEL_WATCHES];
 	size_t n_watches;
 	enum locations_of of;
+	uint64_t period; /* places have samples, one for so many events; 0: counts */
+	uint32_t skid;
 	struct planned_event {
 		const char *why; /* it has no places: a constant; NULL */
 		uint8_t parts;   /* bit w: watch w is a part of it; 0: from the blocks */
@@ -36,6 +38,8 @@ struct location_plan {
 /* events[n] as in counting_start(). False when memory ran out. */
 bool location_plan_new(struct location_plan *plan, enum locations_of of, const struct execution_event *events,
 		       size_t n, const struct counting_models *models);
+/* Of a plan: samples instead. Of one event, which is a sum of the model's counts; of others `why` says so. */
+void location_plan_sample(struct location_plan *plan, uint64_t period, uint32_t skid, size_t n_events);
 /* Of an event with parts: what its watches have counted at a place is of it. */
 uint64_t location_sum(const struct location_plan *plan, size_t event, const uint64_t *watched);
 void location_plan_free(struct location_plan *plan);

@@ -108,6 +108,10 @@ static bool set_trace(struct injection *session, const struct injection_options 
 	const char *inlined = test_option("TARE_MODEL_INLINE");
 	if (inlined && !strcmp(inlined, "0"))
 		record->flags |= RECORD_NOT_INLINE;
+	if (options->overflow_period)
+		record->flags |= RECORD_NOT_INLINE;
+	record->overflow_period = options->overflow_period;
+	record->overflow_skid = options->overflow_skid;
 	record->trace_bytes = options->trace_bytes;
 	record->watch_count = (uint32_t)options->watch_count;
 	if (options->watch_count)

@@ -49,6 +49,8 @@ struct injection_options {
 	/* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	const uint8_t (*watches)[4];
 	size_t watch_count;
+	uint64_t overflow_period; /* instead of counts by instruction: a log (wire/record.h); 0 */
+	uint32_t overflow_skid;
 	bool calls;                     /* the call graph is wanted … */
 	bool calls_alone;               /* … without what a vfork's child calls */
 	injection_functions *functions; /* NULL: every call begins a function of its own, and no jump does */

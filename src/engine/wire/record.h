@@ -89,6 +89,10 @@ struct record_session {
 	uint64_t machines;
 	uint32_t machine_count, watch_count;
 	uint8_t watches[8][4]; /* struct model_watch: of machine 0 */
+	/* not 0: site_items has no counts but a log of each overflow_period-th watched event, found overflow_skid
+	 * instructions later (model/core/overflow/overflow.h); with RECORD_SITES and RECORD_NOT_INLINE */
+	uint64_t overflow_period;
+	uint32_t overflow_skid, overflow_unused;
 	/* of a thread's buffer: how long a thread runs on before another's accesses are seen; 0: the default */
 	uint64_t trace_bytes;
 	uint32_t blocks_most;  /* of one process entry; 0: the runtime's default */

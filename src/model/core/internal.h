@@ -17,6 +17,7 @@
 #include "model/core/fast/filter.h"
 #include "model/core/model.h"
 #include "model/core/objects/objects.h"
+#include "model/core/overflow/overflow.h"
 #include "model/core/tlb/tlb.h"
 
 /* a pc that no instruction has; a line and a page that do not exist: far from every address in user space */
@@ -72,6 +73,7 @@ struct core {
 	 * count */
 	uint64_t charged[MODEL_WATCHES];
 	uint64_t elsewhere[MACHINE_CACHES][CACHE_COUNTS];
+	struct overflow_state overflow;
 };
 
 struct model {
@@ -94,6 +96,9 @@ struct model {
 	unsigned n_watches;
 	struct model_watch watches[MODEL_WATCHES];
 	uint64_t *item_counts, *block_counts;
+	uint64_t overflow_period; /* 0: events are counted by instruction; else item_counts is the log */
+	uint64_t overflow_words;
+	uint32_t overflow_skid;
 	struct objects *objects;          /* NULL: not wanted */
 	uint8_t in_front[MACHINE_CACHES]; /* bits: caches whose way to memory leads through it */
 	struct cache *shared[MACHINE_CACHES];

@@ -287,6 +287,14 @@ static void forget_strides(struct cache *const *caches, const struct machine *ma
 			caches[c]->strides[i] = (struct stride){0};
 }
 
+void model_overflow(struct model *model, uint64_t period, uint32_t skid, uint64_t words)
+{
+	model->overflow_period = period;
+	model->overflow_skid = skid;
+	model->overflow_words = words;
+	model->charges_all = true; /* each step in its order */
+}
+
 bool model_renumber(struct model *model, uint64_t *item_counts, uint64_t *block_counts)
 {
 	bool resolved = true;

@@ -69,6 +69,12 @@ void model_watch(struct model *model, const struct model_watch *watches, unsigne
 		 uint64_t *block_counts);
 
 /*
+ * After model_watch(), instead of counts by instruction: each core's period-th event of all that is watched is
+ * logged, in item_counts, which has so many words (overflow/overflow.h); skid: instructions.
+ */
+void model_overflow(struct model *model, uint64_t period, uint32_t skid, uint64_t words);
+
+/*
  * From the next entry on the numbers of blocks and items mean others, and per-instruction counts go to other
  * arrays (model_watch). What caches, TLBs and predictors hold stays; strides, which are learned by item, are
  * learned anew. False: where a core's last branch went had not been said (TRACE_BREAK), and that branch is lost.

@@ -212,6 +212,7 @@ size_t run_spans(struct core *core, const struct trace_program *program, uint32_
 void resolve(struct core *core, const struct trace_program *program, uint64_t went_to)
 {
 	const struct trace_block *block = &program->blocks[core->pending];
+	core->overflow.insn = (uint16_t)(block->insns - 1);
 	uint64_t behind = block->pc + block->length;
 	step_branch(core, behind - block->ending_length, block->ending_length, (enum trace_ending)block->ending,
 		    block->ending != TRACE_END_CONDITIONAL || went_to != behind,
@@ -257,14 +258,21 @@ void run_block(struct core *core, const struct trace_program *program, uint32_t 
 	stream[STREAM_INSTRUCTIONS] += whole ? block->insns : done;
 	core->counts->filter[FILTER_NOT_INLINED_ACCESSES] += items;
 	fetch = step_fetch_begin(core, block->pc, number);
+	if (core->model->overflow_period)
+		overflow_begin(core, number);
 	for (uint32_t i = first; i < first + items;) {
+		core->overflow.insn = 0; /* of a fetch */
 		step_fetch_to(core, &fetch, block->pc + program->items[i].offset);
 		charge_block(core, number);
+		core->overflow.insn = program->items[i].insn;
 		i += run_item(core, program, i, first + items, values, fs_base);
 		charge_item(core, i - 1);
 	}
+	core->overflow.insn = 0;
 	step_fetch_to(core, &fetch, block->pc + fetched - 1);
 	charge_block(core, number);
+	if (core->model->overflow_period)
+		overflow_end(core, whole ? block->insns : done);
 	if (core->calls && whole && items &&
 	    program->items[first + items - 1].kind ==
 		    (block->ending == TRACE_END_RETURN ? TRACE_READ : TRACE_WRITE)) {

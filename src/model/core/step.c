@@ -23,9 +23,25 @@ void charge_begin(struct core *core)
 		core->charged[w] = watched(core, &core->model->watches[w]);
 }
 
+static void overflow_charge(struct core *core)
+{
+	uint64_t events = 0;
+	for (unsigned w = 0; w < core->model->n_watches; w++) {
+		uint64_t now = watched(core, &core->model->watches[w]);
+		events += now - core->charged[w];
+		core->charged[w] = now;
+	}
+	if (events)
+		overflow_count(core, events);
+}
+
 void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, bool data)
 {
 	const struct model *model = core->model;
+	if (model->overflow_period) {
+		overflow_charge(core);
+		return;
+	}
 	for (unsigned w = 0; w < model->n_watches; w++) {
 		uint64_t now = watched(core, &model->watches[w]);
 		if (totals && now != core->charged[w])
@@ -228,6 +244,11 @@ void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_end
 	if (!core->branches)
 		return;
 	happened = branches_resolve(core->branches, pc, length, ending, taken, target);
+	for (unsigned w = 0; model->overflow_period && w < model->n_watches; w++)
+		if (model->watches[w].component == MODEL_BRANCH)
+			overflow_count(core, branches_events(happened) >> model->watches[w].count & 1);
+	if (model->overflow_period)
+		return;
 	for (unsigned w = 0; w < model->n_watches; w++)
 		if (model->watches[w].component == MODEL_BRANCH && model->block_counts)
 			model->block_counts[(uint64_t)block * model->n_watches + w] +=

@@ -76,6 +76,9 @@ static void watch(const struct stream_models *models)
 	if (models->site_items)
 		model_watch(models->machine[0].model, (const struct model_watch *)rt.setup->watches,
 			    rt.setup->watch_count, models->site_items, models->site_blocks);
+	if (models->site_items && rt.setup->overflow_period)
+		model_overflow(models->machine[0].model, rt.setup->overflow_period, rt.setup->overflow_skid,
+			       site_item_bytes() / 8);
 }
 
 static void sites_close(struct stream_models *models)
