@@ -14,7 +14,8 @@
  *     by a microsecond each time that it is read, in any way
  *     by what the program asked to wait for, when a wait has run out
  *     to the real time, when the program has read it READ_OFTEN times and it is LAG_MOST_NS late: what works until
- *     some time has passed would not end. The report says so, as the counts then depend on time.
+ *     some time has passed would not end. The counts then depend on time; repetitions that differ
+ *     name it.
  *
  * What always holds:
  *  1. A wait until a moment (futex, clock_nanosleep, timers, message queues) is a moment of the served clock: the
