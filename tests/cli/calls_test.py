@@ -383,6 +383,7 @@ int main(void)
 """, "-O1", suffix="c")
 functions, calls, report = graph("loads")
 equal((calls[("main", "work")][0], calls[("work", "hundred")]), (3, (30, 3000)), "a library that is loaded and unloaded three times is called three times")
+equal([n for (caller, _), n in calls.items() if caller is None], [(1, report["events"][0]["total"])], "a program begins once, in the loader, with all that follows")
 
 write("callee.c", "int callee(int n) { return n + 1; }\n")
 subprocess.run(["gcc", "-O1", "-shared", "-fPIC", "-o", "libcallee.so", "callee.c"], check=True)

@@ -182,6 +182,14 @@ static bool jumped(struct calls *calls, struct calls_stack *s, uint64_t pc, cons
 	return false;
 }
 
+/* Should a return lead into another function than the call was in, that one was called where the call is. */
+static void return_site(struct calls_stack *s)
+{
+	for (uint32_t n = s->n; n > 1 && s->frames[n - 1].slot <= s->slot; n--)
+		if (s->frames[n - 1].slot == s->slot)
+			s->site = s->frames[n - 1].site, s->site_module = s->frames[n - 1].site_module;
+}
+
 static void arrive(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block)
 {
 	uint32_t pending = s->pending;
@@ -210,6 +218,7 @@ static void arrive(struct calls *calls, struct calls_stack *s, uint64_t pc, cons
 			calls_switch(calls, s, pc, block);
 		if (!s->n)
 			break;
+		return_site(s);
 		drop_below(calls, s, s->slot + 1);
 		break;
 	case CALLS_JUMP:

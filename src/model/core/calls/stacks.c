@@ -19,7 +19,11 @@
 #define NEAR 4096u   /* above the highest slot: registers, arguments of the program */
 #define PUSHED 2048u /* below the newest slot: an address that is pushed, and returned to */
 
-static uint64_t newest_slot(const struct calls_stack *s) { return s->n > 1 ? s->frames[s->n - 1].slot : s->high; }
+static uint64_t newest_slot(const struct calls_stack *s)
+{
+	uint64_t slot = s->frames[s->n - 1].slot;
+	return slot == ~0ull ? s->high : slot; /* what the stack began with has none */
+}
 
 static struct calls_kept *kept_at(struct calls *calls, uint64_t slot)
 {
