@@ -103,6 +103,8 @@ static struct result sample(void)
 	};
 }
 
+static const char profile[100000] = "TAREPROF and bytes that repeat";
+
 static struct kept_run sample_run(struct result *result)
 {
 	return (struct kept_run){.kind = KEPT_COUNT,
@@ -114,6 +116,8 @@ static struct kept_run sample_run(struct result *result)
 				 .cpu_features = "fpu vme",
 				 .microcode = "0x1",
 				 .calibration = "feed",
+				 .profile = profile,
+				 .profile_bytes = sizeof profile,
 				 .result = result};
 }
 
@@ -190,6 +194,8 @@ static void loads_what_was_put(void)
 			   same_text(loaded.cpu_features, "fpu vme") && same_text(loaded.microcode, "0x1") &&
 			   same_text(loaded.calibration, "feed"),
 		   "and its surroundings");
+		ok(loaded.profile_bytes == sizeof profile && memcmp(loaded.profile, profile, sizeof profile) == 0,
+		   "and its profile");
 		kept_run_free(&loaded);
 	}
 	struct kept_run again = sample_run(&put);
@@ -283,6 +289,30 @@ static void execute(const char *path, const char *sql)
 	sqlite3_close(db);
 }
 
+/* A profile whose length is not that of its bytes: no memory is taken for it. */
+static void refuses_wrong_lengths(void)
+{
+	static const char *const profiles[] = {"x'544152455041434bffffffffffffff7f789c'", "x'544152455041434b0100000000000000789c'",
+					       "x'544152455041434b0000000000000000'", "x'5441524550'"};
+	static const bool fine[] = {false, false, false, true};
+	for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
+		char sql[200];
+		struct runs *runs;
+		struct error err = {0};
+		struct kept_run run;
+		snprintf(sql, sizeof sql, "UPDATE profiles SET file = %s WHERE run = 1", profiles[i]);
+		execute(at("file.runs"), sql);
+		if (!ok(runs_open(at("file.runs"), RUNS_READ, &runs, &err), "(a store)"))
+			return;
+		bool loaded = runs_load(runs, 1, &run, &err);
+		ok(loaded == fine[i] && (loaded || err.code == ERROR_SYNTAX),
+		   fine[i] ? "a profile that is not packed is taken as it is" : "a profile of another length is refused");
+		if (loaded)
+			kept_run_free(&run);
+		runs_close(runs);
+	}
+}
+
 static void refuses_what_is_not_its_own(void)
 {
 	struct runs *runs;
@@ -313,6 +343,7 @@ int main(void)
 	works_without_a_log();
 	keeps_to_itself();
 	finds_its_place();
+	refuses_wrong_lengths();
 	refuses_what_is_not_its_own();
 	char remove[64];
 	snprintf(remove, sizeof remove, "rm -r %s", folder);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "store/runs/packed.h"
 #include "store/runs/store.h"
 
 const char *kept_kind_name(enum kept_kind kind)
@@ -197,13 +198,7 @@ static bool load_profile(struct runs *runs, struct kept_run *run, struct error *
 	if (code == SQLITE_ROW) {
 		const void *bytes = sqlite3_column_blob(s, 0);
 		size_t n = (size_t)sqlite3_column_bytes(s, 0);
-		void *copy = arena_alloc(&run->arena, n + 1);
-		if (!copy)
-			done = error_no_memory(err);
-		else if (n)
-			memcpy(copy, bytes, n);
-		run->profile = copy;
-		run->profile_bytes = n;
+		done = packed_open(bytes, n, &run->arena, &run->profile, &run->profile_bytes, err);
 	}
 	sqlite3_finalize(s);
 	return done;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "store/runs/packed.h"
 #include "store/runs/store.h"
 
 /* Rows of one table: of an array of records. */
@@ -203,17 +204,24 @@ static bool put_breakdown(struct runs *runs, const struct kept_run *run, uint64_
 
 static bool put_profile(struct runs *runs, const struct kept_run *run, uint64_t *bytes, struct error *err)
 {
+	void *packed;
+	size_t packed_bytes;
 	if (!run->profile)
 		return true;
-	sqlite3_stmt *s = store_prepare(runs, "write", "INSERT INTO profiles (run, file) VALUES (?, ?)", err);
-	if (!s)
+	if (!packed_make(run->profile, run->profile_bytes, &packed, &packed_bytes, err))
 		return false;
+	sqlite3_stmt *s = store_prepare(runs, "write", "INSERT INTO profiles (run, file) VALUES (?, ?)", err);
+	if (!s) {
+		free(packed);
+		return false;
+	}
 	sqlite3_bind_int64(s, 1, run->id);
-	bool done = sqlite3_bind_blob64(s, 2, run->profile, run->profile_bytes, SQLITE_STATIC) == SQLITE_OK
+	bool done = sqlite3_bind_blob64(s, 2, packed, packed_bytes, SQLITE_STATIC) == SQLITE_OK
 			    ? store_step(runs, s, err)
 			    : store_fail(runs, "write", err);
-	*bytes += run->profile_bytes;
+	*bytes += packed_bytes;
 	sqlite3_finalize(s);
+	free(packed);
 	return done;
 }
 
