@@ -155,7 +155,8 @@ static void add_event(struct document *document, const struct breakdown *b, size
 		return;
 	}
 	if (e->defect) {
-		str_appendf(&text, "WRONG: %s", e->defect);
+		str_append(&text, "WRONG: ");
+		append_escaped(&text, e->defect);
 		document_add_str(document, BLOCK_WARNING, NULL, &text, NULL);
 	}
 	const struct breakdown_row **rows = breakdown_sorted(b, event, &n);
