@@ -166,7 +166,7 @@ static void test_verdicts(void)
 	ok(first(c)->verdict == COMPARISON_UNKNOWN && strstr(first(c)->why, "the baseline is not counted"), "… nor is what the baseline lacks");
 	comparison_free(c);
 
-	compare_runs(made, same, 5, more, 5);
+	comparison_free(compare_runs(made, same, 5, more, 5));
 	made[1].estimates[0].source = SOURCE_HW;
 	c = compare(made, 2);
 	ok(first(c)->verdict == COMPARISON_UNKNOWN && strstr(first(c)->why, "exact and hw"), "counts of different sources are not compared: %s",
