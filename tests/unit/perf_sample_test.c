@@ -376,8 +376,12 @@ static void test_bursts(void)
 		uint64_t step = (seen.samples[i].data_address - seen.samples[i - 1].data_address) / page;
 		near += step > 0 && step < 100 / 8; /* the least gap: half of the mean, by the factor 1/4 at least */
 	}
+#if !defined(SANITIZED) /* a sanitizer has page faults of its own between those */
 	ok(drawn_account.redraws > 10 && near <= drawn_account.redraws / 20, "no sample is of the setting of a gap (%zu of %" PRIu64 " settings)", near,
 	   drawn_account.redraws);
+#else
+	(void)near;
+#endif
 }
 
 /* ---- what runs already; switching on and off ---- */
