@@ -61,7 +61,7 @@ def attribute(lines, symbols):
     bases, parts, names = {}, collections.Counter(), collections.Counter()
     starts = [s[0] for s in symbols]
     for line in lines:
-        mapped = re.search(r"PERF_RECORD_MMAP2? (\d+)/\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\).*rwxp /memfd:tare-record", line)
+        mapped = re.search(r"PERF_RECORD_MMAP2? (\d+)/\d+: \[0x([0-9a-f]+)\(0x([0-9a-f]+)\).*rwxp /memfd:tare-engine", line)
         if mapped:
             bases[mapped[1]] = int(mapped[2], 16), int(mapped[3], 16)
             continue
@@ -69,7 +69,7 @@ def attribute(lines, symbols):
         if not hit:
             continue
         ip, (base, size) = int(hit[2], 16), bases.get(hit[1], (0, 0))
-        if "tare-record" in hit[3] and base <= ip < base + size:
+        if "tare-engine" in hit[3] and base <= ip < base + size:
             at = bisect(starts, ip - base) - 1
             parts[symbols[at][2] if at >= 0 else REST] += 1
             names[symbols[at][1] if at >= 0 else "?"] += 1

@@ -1,7 +1,8 @@
 /*
  * Branches of whole programs, by model_run(): random blocks and walks through them, ordinary blocks and decided ones (model/core/fast/inline.h) in turns,
  * several cores of one model, threads that end and others that begin in their place, every kind of mark, buffers cut anywhere; against a
- * model without filters for each thread, which goes block by block and branch by branch. All counts are to be the same.
+ * model without filters for each thread, which goes block by block and branch by branch. All counts are to be the same, and where counts of branches
+ * are watched, each block's.
  *
  * Blocks share what makes it hard: the same place under several numbers, blocks that begin in another one and end with its branch, numbers that
  * want the same slot of the plans.
@@ -44,6 +45,9 @@ struct trial {
 	struct simulated together;
 	struct trace_program program;
 	uint64_t branches;
+	struct model_watch watches[MODEL_WATCHES];
+	unsigned n_watches;
+	uint64_t *charged[2], charges; /* [number * n_watches + w]: of all threads together; of each alone, summed up */
 };
 
 static unsigned place_of(struct blocks *b, uint64_t pc)
@@ -152,6 +156,37 @@ static void random_predictors(struct random *r, struct machine *m)
 		t->btb_sets = 16;
 }
 
+/* Mispredictions alone are charged a batch at a time, anything else branch by branch. */
+static void random_watches(struct random *r, struct trial *t)
+{
+	static const uint8_t mispredicted[] = { BRANCH_MISPREDICTED, BRANCH_CONDITIONAL_MISPREDICTED, BRANCH_INDIRECT_MISPREDICTED,
+		BRANCH_RETURN_MISPREDICTED };
+	const bool any = random_in(r, 3);
+	t->n_watches = random_in(r, 3) ? 0 : 1 + (unsigned)random_below(r, MODEL_WATCHES);
+	for (unsigned w = 0; w < t->n_watches; w++)
+		t->watches[w] = (struct model_watch){ .component = MODEL_BRANCH,
+			.count = any ? (uint8_t)random_below(r, BRANCH_COUNTS) : mispredicted[random_below(r, 4)] };
+	if (t->n_watches && random_in(r, 2)) /* beside something else */
+		t->watches[0] = (struct model_watch){ MODEL_CACHE, 0, CACHE_FETCH_MISSES, 0 };
+}
+
+static bool charged_equally(struct trial *t, bool print)
+{
+	for (unsigned i = 0; i < t->blocks.n; i++)
+		for (unsigned w = 0; w < t->n_watches; w++) {
+			const size_t at = (size_t)t->blocks.numbers[i] * t->n_watches + w;
+			t->charges += t->charged[1][at];
+			if (t->charged[0][at] == t->charged[1][at])
+				continue;
+			if (print)
+				printf("# block %u, watch %u (part %u, count %u): charged %llu, alone %llu\n", t->blocks.numbers[i], w,
+				       t->watches[w].component, t->watches[w].count, (unsigned long long)t->charged[0][at],
+				       (unsigned long long)t->charged[1][at]);
+			return false;
+		}
+	return true;
+}
+
 static void begin(struct trial *t, unsigned k)
 {
 	struct machine slow = t->machine;
@@ -160,6 +195,7 @@ static void begin(struct trial *t, unsigned k)
 	slow.no_filters = 1;
 	*thread = (struct thread){ .lives = true };
 	simulated_make(&thread->alone, &slow);
+	model_watch(thread->alone.model, t->watches, t->n_watches, NULL, t->charged[1]);
 	simulated_core(&thread->alone, 0);
 	simulated_core(&t->together, k);
 	model_inline_where(t->together.model, k, &where);
@@ -251,6 +287,8 @@ static void step(struct random *r, struct trial *t, struct thread *thread)
 	}
 }
 
+static uint64_t charges;
+
 static bool try(unsigned number, bool print)
 {
 	struct random r = { 211ull << 32 | number };
@@ -261,10 +299,14 @@ static bool try(unsigned number, bool print)
 	memset(&t, 0, sizeof t);
 	t.machine = one_cache(64, 64, 4, MACHINE_INSTRUCTIONS);
 	random_predictors(&r, &t.machine);
+	random_watches(&r, &t);
+	for (unsigned i = 0; i < 2; i++)
+		t.charged[i] = mmap(NULL, NUMBERS_MOST * MODEL_WATCHES * 8ull, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	t.blocks.by_number = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	random_blocks(&r, &t.blocks, random_in(&r, 3) ? 60 : 100);
 	t.program = (struct trace_program){ t.blocks.by_number, NULL };
 	simulated_make(&t.together, &t.machine);
+	model_watch(t.together.model, t.watches, t.n_watches, t.charged[0] + (size_t)NUMBERS_MOST * (MODEL_WATCHES - 1), t.charged[0]);
 	if (number & 1)
 		simulated_scalar(&t.together);
 	unsigned cores = number % 4 ? CORES : 1;
@@ -284,6 +326,8 @@ static bool try(unsigned number, bool print)
 		if (t.threads[k].lives)
 			equal &= end(&t, k, print);
 	equal &= t.branches > 5000;
+	equal &= charged_equally(&t, print);
+	charges += t.charges;
 	if (!equal && print)
 		printf("# case %u: direction %u, %u tables, BTB %u x %u, policy %u, allocation %u, stack %u, indirect %u; %u blocks, %llu branches\n",
 		       number, t.machine.direction.kind, t.machine.direction.tables, t.machine.targets.btb_sets, t.machine.targets.btb_ways,
@@ -291,6 +335,8 @@ static bool try(unsigned number, bool print)
 		       t.machine.targets.indirect_entries, t.blocks.n, (unsigned long long)t.branches);
 	simulated_free(&t.together);
 	munmap(t.blocks.by_number, bytes);
+	for (unsigned i = 0; i < 2; i++)
+		munmap(t.charged[i], NUMBERS_MOST * MODEL_WATCHES * 8ull);
 	return equal;
 }
 
@@ -300,6 +346,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < cases; i++)
 		if (!try(i, wrong < 3))
 			wrong++;
-	ok(!wrong, "branches of ordinary and decided blocks of several cores count as one by one: %u of %u programs", cases - wrong, cases);
+	ok(!wrong, "branches of ordinary and decided blocks of several cores count, and are charged, as one by one: %u of %u programs", cases - wrong, cases);
+	ok(charges > 1000 * (uint64_t)cases, "%llu charges of branches were compared", (unsigned long long)charges);
 	return done();
 }

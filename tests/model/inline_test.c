@@ -305,12 +305,14 @@ struct trial {
 	bool scalar;                   /* without vectors */
 	bool merges;                   /* see struct played */
 	bool again;                    /* see struct played: of all counts only what was executed is the same then */
+	struct model_watch watches[MODEL_WATCHES];
+	unsigned n_watches;
 };
 
 struct outcome {
 	bool can, equal, lawful;
 	const char *law;
-	uint64_t done, found, merged, unplanned;
+	uint64_t done, found, merged, unplanned, charged;
 };
 
 static bool branches_equal(const struct model_counts *is, const struct model_counts *expected, bool print)
@@ -337,10 +339,51 @@ static bool executed_equal(const struct model_counts *is, const struct model_cou
 	return equal;
 }
 
+/* What each block's fetches, and each instruction's accesses, are charged with: of a read and a write of the same bytes by one instruction either
+ * item may have it. Adds to *charged what was expected. */
+static bool charges_equal(const struct trial *t, uint64_t *const is[2], uint64_t *const expected[2], uint64_t *charged, bool print)
+{
+	for (unsigned b = 0; b < BLOCKS; b++)
+		for (unsigned w = 0; w < t->n_watches; w++) {
+			const struct trace_block *block = &t->program.blocks[b];
+			uint64_t sums[2][2] = { { 0 } };
+			for (unsigned decided = 0; decided < 2; decided++) {
+				const size_t at = (size_t)(t->program.numbers[b] + decided * NUMBERS) * t->n_watches + w;
+				sums[0][0] += is[1][at], sums[0][1] += expected[1][at];
+			}
+			*charged += sums[0][1];
+			if (sums[0][0] != sums[0][1]) {
+				if (print)
+					printf("# block %u, watch %u (part %u index %u count %u): charged %llu, the stream's %llu\n", b, w,
+					       t->watches[w].component, t->watches[w].index, t->watches[w].count,
+					       (unsigned long long)sums[0][0], (unsigned long long)sums[0][1]);
+				return false;
+			}
+			for (uint32_t i = block->first_item; i < block->first_item + block->items; i++) {
+				if (i > block->first_item && t->program.items[i].insn != t->program.items[i - 1].insn)
+					sums[1][0] = sums[1][1] = 0;
+				sums[1][0] += is[0][(size_t)i * t->n_watches + w];
+				sums[1][1] += expected[0][(size_t)i * t->n_watches + w];
+				*charged += expected[0][(size_t)i * t->n_watches + w];
+				if (i + 1 < block->first_item + block->items && t->program.items[i + 1].insn == t->program.items[i].insn)
+					continue;
+				if (sums[1][0] != sums[1][1]) {
+					if (print)
+						printf("# block %u item %u, watch %u (part %u index %u count %u): charged %llu, the stream's %llu\n",
+						       b, i, w, t->watches[w].component, t->watches[w].index, t->watches[w].count,
+						       (unsigned long long)sums[1][0], (unsigned long long)sums[1][1]);
+					return false;
+				}
+			}
+		}
+	return true;
+}
+
 static struct outcome run_case(const struct trial *t, bool print)
 {
 	static struct played p;
-	struct outcome outcome = { true, true, true, NULL, 0, 0, 0, 0 };
+	struct outcome outcome = { true, true, true, NULL, 0, 0, 0, 0, 0 };
+	uint64_t *charges[2][2]; /* generated code's, the stream's; of items, of blocks */
 	struct simulated stream;
 	struct trace_block *ordinary = NULL; /* the same numbers, not decided */
 	struct random cut = { t->walk.cut };
@@ -350,8 +393,14 @@ static struct outcome run_case(const struct trial *t, bool print)
 	memset(&p, 0, sizeof(p));
 	simulated_make(&p.core, &t->machine);
 	simulated_core(&p.core, 0);
+	for (unsigned i = 0; i < 4; i++)
+		charges[i / 2][i % 2] = sparse(2 * NUMBERS * MODEL_WATCHES * 8ull);
+	if (t->n_watches)
+		model_watch(p.core.model, t->watches, t->n_watches, charges[0][0], charges[0][1]);
 	if (!model_inline_can(p.core.model)) {
 		outcome.can = false;
+		for (unsigned i = 0; i < 4; i++)
+			munmap(charges[i / 2][i % 2], 2 * NUMBERS * MODEL_WATCHES * 8ull);
 		simulated_free(&p.core);
 		free(buffer);
 		return outcome;
@@ -379,6 +428,8 @@ static struct outcome run_case(const struct trial *t, bool print)
 	p.on = true;
 	simulated_make(&stream, &t->machine);
 	simulated_core(&stream, 0);
+	if (t->n_watches)
+		model_watch(stream.model, t->watches, t->n_watches, charges[1][0], charges[1][1]);
 	for (size_t i = 0; i < t->walk.n; i++) {
 		const struct record *record = &t->walk.records[i];
 		if (i == t->end && p.on)
@@ -401,6 +452,8 @@ static struct outcome run_case(const struct trial *t, bool print)
 		outcome.equal = false;
 	if (!branches_equal(p.core.counts[0], stream.counts[0], print))
 		outcome.equal = false;
+	if (!t->again && !charges_equal(t, charges[0], charges[1], &outcome.charged, print))
+		outcome.equal = false;
 	outcome.lawful = t->again || model_conserves(&t->machine, p.core.counts[0], &outcome.law);
 	if (p.vectors_changed) {
 		outcome.equal = false;
@@ -411,6 +464,8 @@ static struct outcome run_case(const struct trial *t, bool print)
 	outcome.found = p.found;
 	outcome.merged = p.merged;
 	outcome.unplanned = p.unplanned;
+	for (unsigned i = 0; i < 4; i++)
+		munmap(charges[i / 2][i % 2], 2 * NUMBERS * MODEL_WATCHES * 8ull);
 	munmap(p.blocks, 2 * NUMBERS * sizeof(*p.blocks));
 	munmap(ordinary, 2 * NUMBERS * sizeof(*ordinary));
 	free(p.trace);
@@ -507,6 +562,25 @@ static void more_ways(struct random *r, struct machine *m)
 		*m = was;
 }
 
+/* Of what found accesses do not count: else there are no inline checks (charges_all). */
+static void some_watches(struct random *r, struct trial *t)
+{
+	t->n_watches = 1 + (unsigned)random_below(r, MODEL_WATCHES);
+	for (unsigned w = 0; w < t->n_watches; w++) {
+		const unsigned part = (unsigned)random_below(r, 4);
+		struct model_watch watch = { .component = MODEL_STREAM, .count = random_in(r, 2) ? STREAM_MISALIGNED : STREAM_LINE_CROSSING };
+		if (part == 0 && t->machine.n_caches)
+			watch = (struct model_watch){ MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches),
+						      (uint8_t)(CACHE_FETCHES + 1 + random_below(r, CACHE_COUNTS - CACHE_FETCHES - 1)), 0 };
+		else if (part == 1 && t->machine.n_tlbs)
+			watch = (struct model_watch){ MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs),
+						      (uint8_t)(TLB_FETCHES + 1 + random_below(r, TLB_COUNTS - TLB_FETCHES - 1)), 0 };
+		else if (part == 2 && t->machine.has_branches)
+			watch = (struct model_watch){ MODEL_BRANCH, 0, BRANCH_MISPREDICTED, 0 };
+		t->watches[w] = watch;
+	}
+}
+
 static void large_accesses(struct program *p)
 {
 	for (uint32_t i = 0; i < p->n_items; i++)
@@ -566,7 +640,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 {
 	static struct trial t;
 	unsigned failed = 0, could = 0;
-	uint64_t all = 0, in_table = 0, merged = 0, unplanned = 0, waited = 0;
+	uint64_t all = 0, in_table = 0, merged = 0, unplanned = 0, waited = 0, charged = 0;
 	uint8_t levels[REQUESTS_LEVELS];
 	bool usual;
 	for (unsigned i = 0; i < cases && !failed; i++) {
@@ -603,7 +677,10 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 		t.merges = random_in(&r, 2);
 		t.again = again;
 		t.end = random_in(&r, 4) ? random_below(&r, t.walk.n) : SIZE_MAX;
+		if (!again && random_in(&r, 2))
+			some_watches(&r, &t);
 		o = run_case(&t, false);
+		charged += o.charged;
 		could += o.can;
 		waited += o.can && requests_levels(&t.machine, levels);
 		all += o.done;
@@ -624,6 +701,8 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 	   "%u of the machines can, %llu %% of the records are found, %llu touched with others, %llu blocks had no plan, on %llu machines requests waited",
 	   could, (unsigned long long)(100 * in_table / (all ? all : 1)), (unsigned long long)merged, (unsigned long long)unplanned,
 	   (unsigned long long)waited);
+	if (!again)
+		ok(charged > cases, "%llu counts were charged to the same instructions and blocks", (unsigned long long)charged);
 }
 
 int main(int argc, char **argv) /* [TIMES [FAMILY]]: longer runs, by hand */

@@ -30,6 +30,10 @@ struct plans;
 struct batch;
 struct request_queue;
 
+/* What of branches is charged to blocks: nothing; mispredictions only, a batch at a time (fast/branch_charges.c); any
+ * of their counts, branch by branch. */
+enum branch_charges { CHARGES_NO_BRANCH, CHARGES_MISPREDICTED, CHARGES_EACH };
+
 struct fetch {               /* a block on its way through the fetch units: what is entered already */
 	uint64_t line, unit; /* the next ones */
 	uint32_t block;
@@ -72,6 +76,11 @@ struct core {
 	/* per-instruction counts (step.c): what was already charged to somebody; what this core made others
 	 * count */
 	uint64_t charged[MODEL_WATCHES];
+	/* fast/charge.h: where the watched counts are, and of which watch */
+	const uint64_t *charges[MODEL_WATCHES];
+	uint8_t charges_watch[MODEL_WATCHES], n_charges;
+	bool charges_fast;        /* else charge_slowly() does it */
+	uint8_t charges_branches; /* enum branch_charges: how this run does it (charge_begin()) */
 	uint64_t elsewhere[MACHINE_CACHES][CACHE_COUNTS];
 	struct overflow_state overflow;
 };
@@ -89,8 +98,8 @@ struct model {
 	bool vectors;                  /* AVX-512 */
 	bool sets_vectors;             /* and there are sets that it is worth saving registers for */
 	bool charges_all;              /* a watch is on what a batch's sums count */
-	bool charges_branches;
-	struct plans *plans; /* NULL: every block goes step by step */
+	uint8_t charges_branches;      /* enum branch_charges: what the watches ask for */
+	struct plans *plans;           /* NULL: every block goes step by step */
 	struct batch *batch;
 	uint32_t btb_changes; /* of all cores, which share the plans' static branches */
 	unsigned n_watches;
@@ -175,16 +184,16 @@ void plans_forget(struct model *model);
 
 /* What was counted since the last charge, to an item or a block. */
 void charge_begin(struct core *core);
-void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, bool data);
+void charge(struct core *core, uint64_t *totals, uint64_t number, bool data);
 static inline void charge_item(struct core *core, uint32_t item)
 {
 	if (core->model->n_watches)
-		charge_slowly(core, core->model->item_counts, item, true);
+		charge(core, core->model->item_counts, item, true);
 }
 static inline void charge_block(struct core *core, uint32_t block)
 {
 	if (core->model->n_watches)
-		charge_slowly(core, core->model->block_counts, block, false);
+		charge(core, core->model->block_counts, block, false);
 }
 
 static inline unsigned log2_of(uint64_t power) { return (unsigned)__builtin_ctzll(power); }

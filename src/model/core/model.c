@@ -225,6 +225,9 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	if (model->core_count <= number)
 		model->core_count = number + 1;
 	model->coherence.all_shared = model->core_count > COHERENCE_CORES;
+	for (unsigned k = 0; k < model->core_count; k++)
+		if (model->cores[k])
+			charge_begin(model->cores[k]); /* one alone is charged faster (fast/charge.h) */
 	/* what the first core holds is not known to be its own alone any more */
 	if (model->core_count > 1 && coherence_point(machine) != MACHINE_NONE && !model->snoops) {
 		coherence_begin(model);
@@ -257,6 +260,12 @@ static bool counted_in_bulk(const struct model_watch *watch)
 	       (watch->count <= STREAM_WRITES || watch->count == STREAM_FETCH_BLOCKS);
 }
 
+static bool mispredicted(const struct model_watch *watch)
+{
+	return watch->count == BRANCH_MISPREDICTED || watch->count == BRANCH_CONDITIONAL_MISPREDICTED ||
+	       watch->count == BRANCH_INDIRECT_MISPREDICTED || watch->count == BRANCH_RETURN_MISPREDICTED;
+}
+
 void model_objects(struct model *model, struct objects *objects) { model->objects = objects; }
 
 void model_core_calls(struct model *model, unsigned number, struct object_calls *calls)
@@ -272,11 +281,13 @@ void model_watch(struct model *model, const struct model_watch *watches, unsigne
 	model->n_watches = n;
 	model->item_counts = item_counts;
 	model->block_counts = block_counts;
-	model->charges_all = model->charges_branches = false;
+	model->charges_all = false;
+	model->charges_branches = CHARGES_NO_BRANCH;
 	for (unsigned w = 0; w < n; w++) {
 		model->watches[w] = watches[w];
 		model->charges_all |= counted_in_bulk(&watches[w]);
-		model->charges_branches |= watches[w].component == MODEL_BRANCH;
+		if (watches[w].component == MODEL_BRANCH && model->charges_branches != CHARGES_EACH)
+			model->charges_branches = mispredicted(&watches[w]) ? CHARGES_MISPREDICTED : CHARGES_EACH;
 	}
 }
 

@@ -1,5 +1,6 @@
 /* One step of a core: a data access, a fetch, a branch; and which item or block what it counted is charged to. */
 #include "model/core/cache/cache.h"
+#include "model/core/fast/charge.h"
 
 /* ---- per-instruction counts: by difference, so that every count of a watched event belongs to somebody ---- */
 
@@ -21,6 +22,11 @@ void charge_begin(struct core *core)
 {
 	for (unsigned w = 0; w < core->model->n_watches; w++)
 		core->charged[w] = watched(core, &core->model->watches[w]);
+	charge_fast_begin(core);
+	core->charges_branches = core->branches ? core->model->charges_branches : CHARGES_NO_BRANCH;
+	if (core->branches && !branches_tell(core->branches, core->charges_branches == CHARGES_MISPREDICTED) &&
+	    core->charges_branches)
+		core->charges_branches = CHARGES_EACH;
 }
 
 static void overflow_charge(struct core *core)
@@ -35,7 +41,7 @@ static void overflow_charge(struct core *core)
 		overflow_count(core, events);
 }
 
-void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, bool data)
+static void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, bool data)
 {
 	const struct model *model = core->model;
 	if (model->overflow_period) {
@@ -55,6 +61,14 @@ void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, bool da
 		}
 		core->charged[w] = now;
 	}
+}
+
+void charge(struct core *core, uint64_t *totals, uint64_t number, bool data)
+{
+	if (core->charges_fast)
+		charge_fast(core, totals, number);
+	else
+		charge_slowly(core, totals, number, data);
 }
 
 /* ---- the filter ---- */

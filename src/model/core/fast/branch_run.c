@@ -87,10 +87,12 @@ void branches_static(const struct branches *b, struct static_branch *branch, uin
 
 static inline unsigned ending_of(const struct static_branch *branch) { return branch->ending & ENDING_KIND; }
 
-static void mispredict(struct branches *b, const struct static_branch *branch)
+/* Block i of the batch. */
+static void mispredict(struct branches *b, const struct static_branch *branch, uint64_t i)
 {
 	if (b->none)
 		return;
+	branch_run_mispredicted(b, i);
 	b->happened[ending_of(branch) | BRANCH_WAS_TAKEN]--; /* as which all are counted */
 	b->happened[ending_of(branch) | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
 }
@@ -142,7 +144,7 @@ __attribute__((noinline)) bool branch_look_up(struct branches *b, struct static_
 			tally->missed++;
 			tally->missed_taken += goes;
 			if (branch->ending & ENDING_LAST_TARGET)
-				mispredict(b, branch);
+				mispredict(b, branch, recency - 1 - tally->before);
 			tally->told.wrong += goes & branch->conditional;
 		}
 	}
@@ -157,7 +159,7 @@ __attribute__((noinline)) bool branch_look_up(struct branches *b, struct static_
 static inline __attribute__((always_inline)) void hit_any(struct branches *b, const struct static_branch *branch,
 							  bool taken, uint64_t went_to, const enum btb_kind btb,
 							  uint64_t *stamps, uint64_t recency,
-							  struct direction_counts *told)
+							  struct branch_tally *tally)
 {
 	struct target_predictor *t = &b->targets;
 	uint64_t *targets = TABLE(b, uint64_t, t->targets_at);
@@ -165,15 +167,15 @@ static inline __attribute__((always_inline)) void hit_any(struct branches *b, co
 		stamps[branch->entry] = recency;
 	if (branch->ending & ENDING_STORES) {
 		if (branch->ending & ENDING_LAST_TARGET && targets[branch->entry] != went_to)
-			mispredict(b, branch);
+			mispredict(b, branch, recency - 1 - tally->before);
 		targets[branch->entry] = went_to;
 	}
 	if (btb == BTB_ANY && t->counters) {
 		uint8_t *counter = TABLE(b, uint8_t, t->counters_at) + branch->entry, was = *counter;
 		const bool predicted = !branch->absent & (was >= t->counter_half);
 		*counter = (uint8_t)(was + (taken & (was < t->counter_max)) - (!taken & (was > 0)));
-		told->taken += predicted & branch->conditional;
-		told->wrong += (predicted != taken) & branch->conditional;
+		tally->told.taken += predicted & branch->conditional;
+		tally->told.wrong += (predicted != taken) & branch->conditional;
 	}
 }
 
@@ -184,7 +186,7 @@ struct missed {
 static inline __attribute__((always_inline)) void look_up_two(struct branches *b, struct btb_two *sets,
 							      const unsigned allocation,
 							      const struct static_branch *branch, bool goes,
-							      uint64_t went_to, struct missed *missed)
+							      uint64_t went_to, uint64_t i, struct missed *missed)
 {
 	if (!branch->key)
 		return;
@@ -193,7 +195,7 @@ static inline __attribute__((always_inline)) void look_up_two(struct branches *b
 	missed->all += !found.hit;
 	missed->taken += (unsigned)!found.hit & goes;
 	if (branch->ending & ENDING_LAST_TARGET && targets_two_had(set, &found) != went_to)
-		mispredict(b, branch);
+		mispredict(b, branch, i);
 	if (branch->ending & ENDING_STORES)
 		targets_two_store(set, &found, went_to);
 }
@@ -244,6 +246,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 	uint32_t conditional_ones = 0;
 	/* Recency is the loop's only counter; and no pointer is to be added up from two in every round. */
 	const uint64_t begin = b->targets.recency, end = begin + n;
+	tally->before = begin;
 	uint8_t *kinds = (uint8_t *)((uintptr_t)b->batch.kinds - begin - 1);
 	blocks -= begin;
 	__asm__("" : "+r"(stamps), "+r"(versions), "+r"(kinds), "+r"(blocks), "+r"(outcome), "+r"(two));
@@ -256,7 +259,8 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 		outcome[conditional_ones] = (uint8_t)taken;
 		conditional_ones += branch->conditional;
 		if (btb == BTB_TWO_WAYS) {
-			look_up_two(b, two, allocation, branch, taken | !branch->conditional, went_to, &missed);
+			look_up_two(b, two, allocation, branch, taken | !branch->conditional, went_to,
+				    recency - 1 - begin, &missed);
 		} else if (btb != BTB_NONE) {
 			/* no taken branch is absent */
 			const bool known = ((versions[branch->set] ^ branch->version) |
@@ -267,7 +271,7 @@ static inline __attribute__((always_inline)) uint32_t sort(struct branches *b, s
 					stamps[branch->entry] = recency; /* of no one, if absent */
 				else
 					hit_any(b, branch, taken | !branch->conditional, went_to, btb, stamps,
-						recency, &tally->told);
+						recency, tally);
 			}
 			if (__builtin_expect(!known, 0))
 				kinds[recency] = branch->ending;
@@ -329,13 +333,6 @@ static struct kinds kinds_of(const struct branches *b, uint32_t n)
 
 /* ---- the return stack and the indirect table ---- */
 
-static inline __attribute__((always_inline)) const struct static_branch *branch_at(
-	const struct branch_order *order, uint32_t i, const bool by_slot)
-{
-	return by_slot ? (const struct static_branch *)(order->memory + order->at[order->slots[i]])
-		       : order->blocks[i];
-}
-
 static inline __attribute__((always_inline)) void stack(struct branches *b, const struct branch_order *order,
 							const uint64_t *found, const bool by_slot)
 {
@@ -343,18 +340,24 @@ static inline __attribute__((always_inline)) void stack(struct branches *b, cons
 	uint64_t *stack = TABLE(b, uint64_t, t->returns_at);
 	const uint32_t entries = t->return_entries;
 	uint32_t top = t->top, valid = t->valid, wrong = 0;
-	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
+	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++) {
+		uint64_t missed = 0;
 		for (uint64_t left = found[k]; left; left &= left - 1) {
 			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
 			const bool returns = (b->batch.kinds[i] & ENDING_KIND) == TRACE_END_RETURN;
 			const uint32_t above = top + 1 == entries ? 0 : top + 1,
 				       below = top ? top - 1 : entries - 1;
-			wrong += returns & ((stack[top] != branch_at(order, i + 1, by_slot)->begins) | !valid);
+			const bool other = returns &
+					   ((stack[top] != branch_at(order, i + 1, by_slot)->begins) | !valid);
+			wrong += other;
+			missed |= (uint64_t)other << i % 64;
 			/* a return writes where nobody reads */
 			stack[returns ? entries : above] = branch_at(order, i, by_slot)->behind;
 			top = !returns ? above : valid ? below : top;
 			valid = returns ? valid - (valid != 0) : valid + (valid < entries);
 		}
+		b->batch.mispredicted[k] |= b->none ? 0 : missed;
+	}
 	t->top = top;
 	t->valid = valid;
 	if (b->none)
@@ -377,15 +380,20 @@ static inline __attribute__((always_inline)) void foretell(struct branches *b, c
 							   const bool by_slot)
 {
 	uint32_t wrong[ENDING_KIND + 1] = {0};
-	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
+	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++) {
+		uint64_t missed = 0;
 		for (uint64_t left = found[k]; left; left &= left - 1) {
 			const uint32_t i = 64 * k + (uint32_t)__builtin_ctzll(left);
 			const struct static_branch *branch = branch_at(order, i, by_slot);
 			const uint64_t went_to = branch_at(order, i + 1, by_slot)->begins,
 				       pc = branch->behind - branch->length;
-			wrong[ending_of(branch)] += !b->targets.indirect_mask ||
-						    targets_indirect_in(b, pc, went_to, history) != went_to;
+			const bool other = !b->targets.indirect_mask ||
+					   targets_indirect_in(b, pc, went_to, history) != went_to;
+			wrong[ending_of(branch)] += other;
+			missed |= (uint64_t)other << i % 64;
 		}
+		b->batch.mispredicted[k] |= b->none ? 0 : missed;
+	}
 	for (unsigned kind = TRACE_END_JUMP; kind <= TRACE_END_RETURN && !b->none; kind++) {
 		b->happened[kind | BRANCH_WAS_TAKEN] -= wrong[kind];
 		b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED] += wrong[kind];
@@ -412,6 +420,7 @@ static struct direction_counts perceptron_batch(struct branches *b, uint32_t n)
 		bool taken = b->batch.outcome[i], predicted = perceptron_resolve(b, b->batch.address[i], taken);
 		told.taken += predicted;
 		told.wrong += predicted != taken;
+		b->batch.wrong[i / 64] |= (uint64_t)(predicted != taken) << i % 64;
 	}
 	return told;
 }
@@ -435,13 +444,15 @@ static void one_by_one(struct branches *b, struct static_branch *const *blocks, 
 uint8_t *branch_run_begin(struct branches *b)
 {
 	struct tage *t = &b->tage;
+	for (uint32_t k = 0; k < BRANCH_BATCH / 64; k++)
+		b->batch.wrong[k] = b->batch.mispredicted[k] = 0;
 	if (b->direction.kind != PREDICT_TAGE)
 		return b->batch.outcome;
 	tage_make_room(t, BRANCH_BATCH);
 	return t->line + t->newest + 1;
 }
 
-void branch_run_end(struct branches *b, const struct branch_order *order, const struct kinds *kinds,
+void branch_run_end(struct branches *b, const struct branch_order *order, const struct kinds *kinds, uint32_t n,
 		    uint32_t conditional, uint32_t taken, const struct branch_tally *tally)
 {
 	struct direction_counts told = {0, 0};
@@ -469,6 +480,8 @@ void branch_run_end(struct branches *b, const struct branch_order *order, const 
 		told = direction_batch(b, conditional);
 	b->batched.predicted_taken += told.taken;
 	b->batched.mispredicted += told.wrong;
+	if (__builtin_expect(b->tells, 0))
+		branch_run_tell(b, n);
 }
 
 /* No more than BRANCH_BATCH. */
@@ -487,7 +500,7 @@ static void run(struct branches *b, struct static_branch *const *blocks, uint32_
 	for (uint32_t i = n; i % 16; i++)
 		b->batch.kinds[i] = 0;
 	const struct kinds kinds = kinds_of(b, n);
-	branch_run_end(b, &order, &kinds, conditional, (uint32_t)count_ones(outcome, conditional), &tally);
+	branch_run_end(b, &order, &kinds, n, conditional, (uint32_t)count_ones(outcome, conditional), &tally);
 }
 
 void branches_run(struct branches *b, struct static_branch *const *blocks, uint32_t n)

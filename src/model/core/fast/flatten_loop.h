@@ -137,8 +137,10 @@ static inline __attribute__((always_inline)) size_t flatten_run(struct core *cor
 	batch->fetches = f.fetches;
 	core->next_pc = f.next_pc;
 	if (branches && f.n_blocks) { /* where the last one went is not known yet */
-		if (__builtin_expect(core->model->charges_branches, 0))
+		if (__builtin_expect(core->charges_branches == CHARGES_EACH, 0))
 			flatten_charged(core, program, batch);
+		else if (__builtin_expect(core->charges_branches, 0))
+			branches_run_charged(core, batch->branches, f.n_blocks - 1);
 		else
 			branches_run(core->branches, batch->branches, f.n_blocks - 1);
 		core->pending = batch->branches[f.n_blocks - 1]->ending ? *batch_entry(batch, f.n_blocks - 1)

@@ -386,7 +386,8 @@ static inline bool try_lru_fast(struct core *core, uint64_t record)
 			return false;
 	}
 	if (!(core->lru_fast & LRU_FAST_VECTORS) || !core->requests)
-		lru_fast_record(core, record, page);
+		core->lru_fast &LRU_FAST_SAVED ? lru_fast_record_saved(core, record, page)
+					       : lru_fast_record(core, record, page);
 	else if (data)
 		lru_fast_data_saved(core, record, page);
 	else

@@ -66,6 +66,29 @@ void lru_fast_fetch_saved(struct core *core, uint64_t record, uint32_t page)
 		lru_fast_fetch_any(core, record, page);
 }
 
+static __attribute__((noinline)) void record_data_any(struct core *core, uint64_t record, uint32_t page)
+{
+	lru_fast_access(core, core->first_data, true, record, page, core->first_data->main.ways);
+}
+
+static __attribute__((noinline)) void record_fetch_any(struct core *core, uint64_t record, uint32_t page)
+{
+	lru_fast_access(core, core->first_instruction, false, record, page, core->first_instruction->main.ways);
+}
+
+void lru_fast_record_saved(struct core *core, uint64_t record, uint32_t page)
+{
+	struct saved saved;
+	save(&saved);
+	if (!(HIT_TYPE_OF(record) & HIT_DATA))
+		record_fetch_any(core, record, page);
+	else if (core->first_data->main.ways == 8)
+		lru_fast_access(core, core->first_data, true, record, page, 8);
+	else
+		record_data_any(core, record, page);
+	restore(&saved);
+}
+
 void requests_run_saved(struct core *core, struct request_queue *level)
 {
 	struct saved saved;

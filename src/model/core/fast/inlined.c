@@ -99,7 +99,7 @@ static size_t run_headers_of(struct core *core, const struct trace_program *prog
 	return i;
 }
 
-/* Each block's branch is to be charged to it; but the last one's: where it went is not known yet. */
+/* What each block's branch does is to be charged to it; but the last one's: where it went is not known yet. */
 static __attribute__((noinline)) void resolve_charged(struct core *core, const struct trace_program *program,
 						      const uint64_t *entries, size_t n)
 {
@@ -120,7 +120,8 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 	size_t first, blocks;
 	if (core->pending != NO_BLOCK && !(entries[i] & TRACE_MARK))
 		resolve(core, program, program->blocks[(uint32_t)entries[i]].pc);
-	for (; !core->model->charges_branches && (blocks = run_heads(core, entries + i, n - i)); i += blocks) {
+	for (; core->charges_branches != CHARGES_EACH && (blocks = run_heads(core, entries + i, n - i));
+	     i += blocks) {
 		core->counts->filter[FILTER_INLINED_BLOCKS] += blocks;
 		batch_add(core, batch);
 	}
@@ -132,8 +133,10 @@ size_t run_headers(struct core *core, const struct trace_program *program, const
 		return i;
 	core->counts->filter[FILTER_INLINED_BLOCKS] += blocks;
 	if (core->branches) { /* where the last one went is not known yet */
-		if (__builtin_expect(core->model->charges_branches, 0))
+		if (__builtin_expect(core->charges_branches == CHARGES_EACH, 0))
 			resolve_charged(core, program, entries + first, blocks);
+		else if (__builtin_expect(core->charges_branches, 0))
+			branches_run_charged(core, batch->branches, (uint32_t)blocks - 1);
 		else
 			branches_run(core->branches, batch->branches, (uint32_t)blocks - 1);
 		core->pending = batch->branches[blocks - 1]->ending ? entries[i - 1] : NO_BLOCK;

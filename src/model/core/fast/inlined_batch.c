@@ -151,6 +151,7 @@ INLINE AVX512 void look_up_all(struct core *core, const struct left *left, uint3
 	uint64_t *stamps = TABLE(b, uint64_t, b->targets.stamps_at);
 	const uint64_t recency = b->targets.recency; /* look_up_each() moves that */
 	uint32_t stamped = 0;
+	tally->before = recency;
 	for (uint32_t at = 0; at < n; at += SIXTEEN) {
 		const uint32_t end = n - at < SIXTEEN ? n : at + SIXTEEN, k = at / SIXTEEN;
 		const __m512i is = _mm512_i32gather_epi32(_mm512_load_si512(left->set + at), versions, 4);
@@ -190,6 +191,7 @@ static inline void look_up_two(struct core *core, const struct left *left, struc
 			const uint32_t kind = what >> 24 & ENDING_KIND;
 			b->happened[kind | BRANCH_WAS_TAKEN]--;
 			b->happened[kind | BRANCH_WAS_TAKEN | BRANCH_WAS_MISPREDICTED]++;
+			branch_run_mispredicted(b, what & LEFT_BLOCK);
 		}
 		targets_two_store(set, &found, went_to);
 	}
@@ -402,7 +404,9 @@ INLINE AVX512 size_t run_sixteens(struct core *core, const uint64_t *entries, si
 		else if (btb == BTB_TWO)
 			look_up_two(core, &left_over, &tally);
 		const struct kinds kinds = kinds_of(b, run.at);
-		branch_run_end(b, &order, &kinds, run.conditional, run.taken, &tally);
+		branch_run_end(b, &order, &kinds, run.at, run.conditional, run.taken, &tally);
+		if (__builtin_expect(core->charges_branches, 0))
+			charge_mispredicted(core, &order);
 	}
 	return run.at;
 }

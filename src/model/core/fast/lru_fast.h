@@ -28,6 +28,7 @@ enum lru_fast {
 	LRU_FAST_FETCH_PAGES = 4, /* there are TLBs */
 	/* lru_fast_access_64(), with vectors, while requests wait */
 	LRU_FAST_VECTORS = 8,
+	LRU_FAST_SAVED = 16, /* else, with vectors nevertheless: sets are large enough */
 };
 
 /* Such a cache, or one whose next level is asked at once. */
@@ -38,7 +39,7 @@ static inline bool lru_fast_cache(const struct core *core, const struct cache *c
 	    cache->line_shift < core->filter.shift || cache->main.ways > LRU_FAST_MOST)
 		return false;
 	next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
-	return !next || (next->simple && next->main.ordered && next->line_shift >= cache->line_shift);
+	return !next || simple_behind(cache, next);
 }
 
 static inline uint8_t lru_fast_kind(const struct core *core)
@@ -53,7 +54,8 @@ static inline uint8_t lru_fast_kind(const struct core *core)
 	       (core->model->vectors && core->levels && data->main.ways >= 8 && instruction->main.ways >= 8 &&
 				data->line_shift == 6 && instruction->line_shift == 6
 			? LRU_FAST_VECTORS
-			: 0);
+			: 0) |
+	       (core->model->vectors && data->main.ways >= 8 ? LRU_FAST_SAVED : 0);
 }
 
 /* ---- a set ---- */
@@ -114,8 +116,9 @@ static inline __attribute__((always_inline)) void lru_fast_found(struct core *co
 		      cache->first_way + at, page);
 }
 
-static inline void lru_fast_access(struct core *core, struct cache *cache, bool data, uint64_t record,
-				   uint32_t page, uint32_t ways)
+static inline __attribute__((always_inline)) void lru_fast_access(struct core *core, struct cache *cache,
+								  bool data, uint64_t record, uint32_t page,
+								  uint32_t ways)
 {
 	uint64_t line = (record & HIT_ADDRESS) >> cache->line_shift, *counts = core->counts->cache[cache->index];
 	uint32_t first = (uint32_t)(line & cache->main.set_mask) * ways, way;

@@ -122,6 +122,12 @@ const struct block_plan *plans_make(struct plans *plans, const struct core *core
 /* batch.c: adds what a batch summed, but for accesses that counted themselves in caches and TLBs */
 void batch_add(struct core *core, const struct batch *batch);
 
+/* branch_charges.c: what the last batch's mispredicted branches are charged with; branches_run(), and that. The
+   blocks' static branches are those of their plans. */
+struct branch_order;
+void charge_mispredicted(const struct core *core, const struct branch_order *order);
+void branches_run_charged(struct core *core, struct static_branch *const *blocks, uint32_t n);
+
 /* inlined_batch.c: of n headers the first ones, as many as it returns: their blocks' branches are predicted, and
    the batch has what batch_add() is to add. 0: nothing was done. */
 size_t run_heads(struct core *core, const uint64_t *entries, size_t n);

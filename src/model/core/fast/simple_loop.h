@@ -40,9 +40,59 @@
 
 /* ---- levels ---- */
 
-/* A line request at a cache that no access goes to first. */
-static inline __attribute__((always_inline)) void simple_demand(struct core *core, struct cache *cache,
-								uint64_t line, enum access_kind kind)
+/* A dirty line arrives at a cache that no access goes to first. False: it is not there, nothing was done. */
+static inline bool simple_write_back(struct cache *cache, uint64_t line)
+{
+	uint64_t *entries = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * cache->main.ways;
+	uint32_t way = set_find(entries, cache->main.ways, line);
+	if (way < cache->main.ways)
+		set_rotate(entries, cache->main.ways, way, entries[way] | LINE_DIRTY);
+	return way < cache->main.ways;
+}
+
+/* Whether a level can be asked by simple_demand() and simple_write_back() for lines of the one in front of it. */
+static inline bool simple_behind(const struct cache *cache, const struct cache *next)
+{
+	return next->simple && next->main.ordered && next->line_shift >= cache->line_shift;
+}
+
+/* Whether no cache in front of a private one has the line: with an inclusive one's line those would go, too. */
+static inline bool simple_nowhere_in_front(const struct core *core, const struct cache *cache, uint64_t line)
+{
+	const struct model *model = core->model;
+	for (unsigned front = model->in_front[cache->index]; front; front &= front - 1) {
+		const struct cache *c = core->caches[__builtin_ctz(front)];
+		const uint64_t *entries = c->main.entries + (uint64_t)lines_set(&c->main, line) * c->main.ways;
+		if (!c->simple || c->shared || c->line_shift != cache->line_shift ||
+		    set_find(entries, c->main.ways, line) < c->main.ways)
+			return false;
+	}
+	return !cache->shared;
+}
+
+/* A victim of such a level; its line is gone from there. */
+static inline void simple_leave(struct core *core, struct cache *cache, uint64_t entry)
+{
+	struct cache *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
+	uint64_t line = entry_line(entry);
+	if (!next || !simple_behind(cache, next) ||
+	    (cache->is.inclusion == INCLUSION_INCLUSIVE && !simple_nowhere_in_front(core, cache, line))) {
+		cache_leave(core, cache, entry);
+		return;
+	}
+	if (!(entry & LINE_DIRTY))
+		return;
+	core->counts->cache[cache->index][CACHE_WRITE_BACKS]++;
+	if (!simple_write_back(next, line << cache->line_shift >> next->line_shift))
+		cache_write_back(core, next, line << cache->line_shift, cache->is.line_bytes);
+}
+
+static void simple_demand_behind(struct core *core, struct cache *cache, uint64_t line, enum access_kind kind);
+
+/* A line request at a cache that no access goes to first. asks: the next level may be asked in the same way. */
+static inline __attribute__((always_inline)) void simple_demand_of(struct core *core, struct cache *cache,
+								   uint64_t line, enum access_kind kind,
+								   const bool asks)
 {
 	uint64_t *counts = core->counts->cache[cache->index], *entries;
 	uint32_t ways = cache->main.ways, way;
@@ -58,22 +108,26 @@ static inline __attribute__((always_inline)) void simple_demand(struct core *cor
 	}
 	counts[CACHE_READ_MISSES + kind]++;
 	next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
-	if (next)
+	if (asks && next && simple_behind(cache, next))
+		simple_demand_behind(core, next, line << cache->line_shift >> next->line_shift, kind);
+	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	evicted = fill_ordered(counts, entries, ways,
 			       line << LINES_FLAGS | LINE_VALID | dirty | (cache->shared ? 0 : core->fill_flags));
 	if (evicted.entry)
-		cache_leave(core, cache, evicted.entry);
+		simple_leave(core, cache, evicted.entry);
 }
 
-/* A dirty line arrives at a cache that no access goes to first. False: it is not there, nothing was done. */
-static inline bool simple_write_back(struct cache *cache, uint64_t line)
+static __attribute__((noinline, unused)) void simple_demand_behind(struct core *core, struct cache *cache,
+								   uint64_t line, enum access_kind kind)
 {
-	uint64_t *entries = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * cache->main.ways;
-	uint32_t way = set_find(entries, cache->main.ways, line);
-	if (way < cache->main.ways)
-		set_rotate(entries, cache->main.ways, way, entries[way] | LINE_DIRTY);
-	return way < cache->main.ways;
+	simple_demand_of(core, cache, line, kind, false);
+}
+
+static inline __attribute__((always_inline)) void simple_demand(struct core *core, struct cache *cache,
+								uint64_t line, enum access_kind kind)
+{
+	simple_demand_of(core, cache, line, kind, true);
 }
 
 /*
@@ -118,7 +172,7 @@ static inline __attribute__((always_inline)) uint32_t simple_access(struct core 
 	uint32_t first = lines_set(lines, line) * lines->ways,
 		 way = set_find(lines->entries + first, lines->ways, line), at = first + way;
 	struct cache *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
-	bool simple = next && next->simple && next->main.ordered && next->line_shift >= cache->line_shift;
+	bool simple = next && simple_behind(cache, next);
 	unsigned dirty = 0;
 	if (way < lines->ways) {
 		if (__builtin_expect(lines->entries[at] & LINE_PREFETCHED, 0)) { /* by an instruction */

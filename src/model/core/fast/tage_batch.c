@@ -27,6 +27,7 @@ static struct direction_counts one_by_one(struct branches *b, const uint8_t *lin
 		bool predicted = tage_resolve(b, b->batch.address[i], line[i]);
 		told.taken += predicted;
 		told.wrong += predicted != line[i];
+		b->batch.wrong[i / 64] |= (uint64_t)(predicted != line[i]) << i % 64;
 	}
 	return told;
 }
@@ -39,7 +40,7 @@ static struct direction_counts one_by_one(struct branches *b, const uint8_t *lin
 #define WINDOW 64u
 #define KEY_STRIDE                                                                                                \
 	(BRANCH_BATCH + GROUP) /* a table's keys from the next one's: the last groups may be partly full */
-_Static_assert(BRANCH_BATCH % WINDOW == 0, "windows of keys");
+_Static_assert(BRANCH_BATCH % WINDOW == 0 && WINDOW == 64, "windows of keys; batch.wrong");
 
 typedef uint64_t words __attribute__((vector_size(64)));
 typedef uint64_t loose_words __attribute__((vector_size(64), aligned(1), may_alias));
@@ -221,6 +222,7 @@ struct found {
 	uint32_t provider[WINDOW], alternate[WINDOW]; /* where their states are */
 	uint64_t moves;                               /* bits: those that move a state or are wrong */
 	uint64_t based;                               /* whose alternate is the base's counter */
+	uint64_t wrong;                               /* who was mispredicted */
 } __attribute__((aligned(64)));
 
 INLINE AVX512 void look_up_512(const struct window *w, const uint32_t n, const bool narrow, struct found *found)
@@ -412,6 +414,7 @@ INLINE void take_turns(const struct window *w, struct found *found, const uint32
 		const bool predicted = tage_predict(t, state, next, taken);
 		if (predicted == taken)
 			continue;
+		found->wrong |= 1ull << i;
 		told->wrong++;
 		told->taken += (uint64_t)predicted - taken;
 		for (uint32_t tables = tage_allocate_in(w->b, w->keys + i, KEY_STRIDE, provider, taken, n); tables;
@@ -433,7 +436,9 @@ INLINE void take_turns(const struct window *w, struct found *found, const uint32
 	for (uint32_t first = 0; first < n; first += WINDOW, w.line += WINDOW, w.keys += WINDOW) {                \
 		w.n = n - first < WINDOW ? n - first : WINDOW;                                                    \
 		look_up_##vectors(&w, n_tables, narrow, &found);                                                  \
+		found.wrong = 0;                                                                                  \
 		take_turns(&w, &found, n_tables, &told, same_##vectors);                                          \
+		w.b->batch.wrong[first / WINDOW] = found.wrong;                                                   \
 	}                                                                                                         \
 	return told
 

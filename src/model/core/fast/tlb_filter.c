@@ -11,8 +11,8 @@
  *
  * Equals   tlb_page_access() and fill() of tlb/tlb.c
  * For      tlbs_page() and tlbs_entry(): machines that can have a filter (filter_possible() in model.c).
- *          page_lru_fast(): those whose TLBs of ordinary pages all have LRU or FIFO and a power of two of sets, as
- *          long as the process has ordinary pages only
+ *          page_lru_fast(): those whose TLBs of ordinary pages all have LRU or FIFO, as long as the process has ordinary
+ *          pages only
  * Test     tests/unit/model_tlb_test.c (one machine by tlbs_access(), the same by tlbs_page()),
  *          tests/model/reference_test.c
  */
@@ -63,7 +63,7 @@ void tlbs_time(struct tlbs *t, const struct filter *filter, uint64_t *recency)
 	}
 }
 
-/* ---- ordinary pages, when there are no others: LRU and FIFO, where the set of a page is some of its bits ---- */
+/* ---- ordinary pages, when there are no others: LRU and FIFO ---- */
 
 /* The page in a level that does not have it: in the place of the one of the least stamp; empty ones have 0. */
 static inline uint32_t enter_lru_fast(struct tlbs *t, struct tlb_level *l, uint64_t unit, uint32_t set,
@@ -87,7 +87,7 @@ static inline void ask_lru_fast(struct tlbs *t, unsigned i, uint64_t address, en
 		struct tlb_level *l = level_of(t, i);
 		if (takes(l, t->page_shift)) {
 			uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->recency;
-			uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, t->page_shift), set);
+			uint32_t set = set_of(l, unit), e = find(l, key_of(unit, t->page_shift), set);
 			counts->tlb[i][kind]++;
 			if (e != NO_ENTRY) {
 				if (l->replacement == REPLACE_LRU)
@@ -107,7 +107,7 @@ static inline uint32_t page_lru_fast(struct tlbs *t, enum tlb_side side, uint64_
 {
 	struct tlb_level *l = level_of(t, t->first[side]);
 	uint64_t unit = address >> (t->page_shift + l->pair_shift), now = ++*t->recency;
-	uint32_t set = unit & (l->sets - 1), e = find(l, key_of(unit, t->page_shift), set);
+	uint32_t set = set_of(l, unit), e = find(l, key_of(unit, t->page_shift), set);
 	if (e != NO_ENTRY) {
 		l->touched[e] = now;
 		return l->first_page + e;

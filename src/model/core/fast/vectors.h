@@ -23,6 +23,8 @@ bool simple_record_saved(struct core *core, uint64_t record);
 /* lru_fast_access_64() (lru_fast.h), and likewise */
 void lru_fast_data_saved(struct core *core, uint64_t record, uint32_t page);
 void lru_fast_fetch_saved(struct core *core, uint64_t record, uint32_t page);
+/* lru_fast_record() (lru_fast.h), likewise */
+void lru_fast_record_saved(struct core *core, uint64_t record, uint32_t page);
 bool simple_record_vectors(struct core *core, uint64_t record);
 
 #endif

@@ -88,6 +88,10 @@ void branches_head(const struct branches *branches, const struct static_branch *
 /* The branches of n blocks: each went to where the next one begins, the last one to where blocks[n] does. */
 void branches_run(struct branches *branches, struct static_branch *const *blocks, uint32_t n);
 
+/* Whether branches_run(), of up to BRANCH_BATCH blocks, is to keep which of them were mispredicted, for charges.
+ * False: it is not, or this predictor cannot. */
+bool branches_tell(struct branches *branches, bool wanted);
+
 /* Adds to counts->branch what was resolved since the last call. To be called before the counts are read and before
  * they change place. */
 void branches_count(struct branches *branches, struct model_counts *counts);

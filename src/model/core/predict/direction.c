@@ -137,8 +137,10 @@ bool direction_resolve(struct branches *b, uint64_t address, bool taken)
 	return predicted;
 }
 
+/* tells: batch.wrong is wanted. */
 static inline __attribute__((always_inline)) struct direction_counts batch_as(struct branches *b,
-									      const unsigned kind, uint32_t n)
+									      const unsigned kind, uint32_t n,
+									      const bool tells)
 {
 	struct direction_counts told = {0, 0};
 	struct tables tables = tables_of(b);
@@ -147,11 +149,12 @@ static inline __attribute__((always_inline)) struct direction_counts batch_as(st
 		const bool taken = b->batch.outcome[i];
 		/* one counter: what it says is what is predicted */
 		if (kind == PREDICT_BIMODAL || kind == PREDICT_GSHARE) {
-			moves += resolve_counter(&tables.main,
-						 b->batch.address[i] ^
-							 (kind == PREDICT_GSHARE ? tables.history : 0),
-						 taken) >>
-				 8;
+			const uint64_t move = resolve_counter(
+				&tables.main, b->batch.address[i] ^ (kind == PREDICT_GSHARE ? tables.history : 0),
+				taken);
+			moves += move >> 8;
+			if (tells)
+				b->batch.wrong[i / 64] |= (move >> 32 & 1) << i % 64;
 			if (kind == PREDICT_GSHARE)
 				tables.history = (tables.history << 1 | taken) & tables.history_mask;
 			continue;
@@ -159,6 +162,8 @@ static inline __attribute__((always_inline)) struct direction_counts batch_as(st
 		bool predicted = resolve_as(&tables, kind, b->batch.address[i], taken);
 		told.taken += predicted;
 		told.wrong += predicted ^ taken;
+		if (tells)
+			b->batch.wrong[i / 64] |= (uint64_t)(predicted ^ taken) << i % 64;
 	}
 	b->direction.history = tables.history;
 	told.taken += moves & 0xffffff;
@@ -166,13 +171,19 @@ static inline __attribute__((always_inline)) struct direction_counts batch_as(st
 	return told;
 }
 
-struct direction_counts direction_batch(struct branches *b, uint32_t n)
+static inline __attribute__((always_inline)) struct direction_counts batch_of(struct branches *b, uint32_t n,
+									      const bool tells)
 {
 	switch (b->direction.kind) {
-	case PREDICT_BIMODAL: return batch_as(b, PREDICT_BIMODAL, n);
-	case PREDICT_LOCAL: return batch_as(b, PREDICT_LOCAL, n);
-	case PREDICT_GSHARE: return batch_as(b, PREDICT_GSHARE, n);
-	case PREDICT_TOURNAMENT: return batch_as(b, PREDICT_TOURNAMENT, n);
-	default: return batch_as(b, b->direction.kind, n);
+	case PREDICT_BIMODAL: return batch_as(b, PREDICT_BIMODAL, n, tells);
+	case PREDICT_LOCAL: return batch_as(b, PREDICT_LOCAL, n, tells);
+	case PREDICT_GSHARE: return batch_as(b, PREDICT_GSHARE, n, tells);
+	case PREDICT_TOURNAMENT: return batch_as(b, PREDICT_TOURNAMENT, n, tells);
+	default: return batch_as(b, b->direction.kind, n, tells);
 	}
+}
+
+struct direction_counts direction_batch(struct branches *b, uint32_t n)
+{
+	return b->tells ? batch_of(b, n, true) : batch_of(b, n, false);
 }

@@ -161,6 +161,8 @@ struct branches {
 		uint64_t address[BRANCH_BATCH + 16]; /* conditional ones: struct static_branch.address */
 		uint8_t outcome[BRANCH_BATCH + 16];  /* but TAGE's are in its line */
 		uint8_t kinds[BRANCH_BATCH];         /* of all blocks: struct static_branch.ending */
+		/* bits, mispredicted: of conditional ones; of all blocks, complete if `tells` */
+		uint64_t wrong[BRANCH_BATCH / 64], mispredicted[BRANCH_BATCH / 64];
 	} batch;
 	struct {                                          /* by fast/branch_run.c, beside happened[] */
 		uint64_t looked_up, missed, missed_taken; /* in the BTB */
@@ -173,7 +175,8 @@ struct branches {
 	uint8_t none;                         /* nothing is predicted: PREDICT_NONE */
 	uint8_t simple;                       /* direction.c's */
 	uint8_t sorts;                        /* fast/branch_run.c may do one component after the other */
-	uint8_t unused[5];
+	uint8_t tells;                        /* … and is to say which were mispredicted */
+	uint8_t unused[4];
 	struct tage tage;
 };
 
@@ -209,7 +212,8 @@ static inline uint64_t predict_address(const struct branches *b, uint64_t pc, ui
 	return address | (target < pc ? BRANCH_BACKWARD : 0);
 }
 
-/* The first n of branches->batch, in order; of TAGE, the outcomes are in its line, behind the newest one. */
+/* The first n of branches->batch, in order, which also say which are batch.wrong; of TAGE, the outcomes are in its
+ * line, behind the newest one. */
 struct direction_counts {
 	uint64_t taken, wrong;
 }; /* predictions */
@@ -385,6 +389,7 @@ uint64_t targets_pop(struct branches *branches); /* 0: empty */
 struct branch_tally {
 	uint64_t missed, missed_taken;
 	struct direction_counts told;
+	uint64_t before; /* recency in front of the batch's first block: that of block i is i + 1 more */
 };
 
 /* Blocks that were executed one after the other: here, or by their slots, in a structure so many
@@ -409,9 +414,22 @@ bool branch_run_heads(const struct branches *branches);
    it again. Else it got an entry, and all that comes of a miss is done. */
 bool branch_look_up(struct branches *branches, struct static_branch *branch, bool goes, uint64_t went_to,
 		    uint64_t recency, struct branch_tally *tally);
-/* The batch is sorted, the BTB knows of it: the rest. */
+/* Block i of the batch went to another place than was predicted. */
+static inline void branch_run_mispredicted(struct branches *b, uint64_t i)
+{
+	b->batch.mispredicted[i / 64] |= 1ull << i % 64;
+}
+/* fast/branch_charges.c: conditional ones join batch.mispredicted; n: blocks. */
+void branch_run_tell(struct branches *branches, uint32_t n);
+/* The batch is sorted, the BTB knows of it: the rest. n: blocks */
 void branch_run_end(struct branches *branches, const struct branch_order *order, const struct kinds *kinds,
-		    uint32_t conditional, uint32_t taken, const struct branch_tally *tally);
+		    uint32_t n, uint32_t conditional, uint32_t taken, const struct branch_tally *tally);
+static inline __attribute__((always_inline)) const struct static_branch *branch_at(
+	const struct branch_order *order, uint32_t i, const bool by_slot)
+{
+	return by_slot ? (const struct static_branch *)(order->memory + order->at[order->slots[i]])
+		       : order->blocks[i];
+}
 
 /* One branch after the other, by whatever predictor: branch.c. */
 unsigned branch_resolve_now(struct branches *branches, uint64_t pc, uint32_t length, enum trace_ending ending,

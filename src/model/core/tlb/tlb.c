@@ -87,8 +87,7 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 		l->random = machine->seed + i * 0x9e3779b97f4a7c15ull; /* another sequence for each */
 		if (!l->random)
 			l->random = 1;
-		l->lru_fast = l->set_mask_works &&
-			      (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) &&
+		l->lru_fast = (l->replacement == REPLACE_LRU || l->replacement == REPLACE_FIFO) &&
 			      l->ways <= 256 && !t->no_filters;
 		l->vectors = l->lru_fast && l->ways >= VECTORS_LEAST && !(l->ways & 7) &&
 			     vectors_here() == VECTORS_AVX512;
