@@ -79,7 +79,6 @@ struct core {
 	/* fast/charge.h: where the watched counts are, and of which watch */
 	const uint64_t *charges[MODEL_WATCHES];
 	uint8_t charges_watch[MODEL_WATCHES], n_charges;
-	bool charges_fast;        /* else charge_slowly() does it */
 	uint8_t charges_branches; /* enum branch_charges: how this run does it (charge_begin()) */
 	uint64_t elsewhere[MACHINE_CACHES][CACHE_COUNTS];
 	struct overflow_state overflow;

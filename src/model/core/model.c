@@ -225,9 +225,6 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	if (model->core_count <= number)
 		model->core_count = number + 1;
 	model->coherence.all_shared = model->core_count > COHERENCE_CORES;
-	for (unsigned k = 0; k < model->core_count; k++)
-		if (model->cores[k])
-			charge_begin(model->cores[k]); /* one alone is charged faster (fast/charge.h) */
 	/* what the first core holds is not known to be its own alone any more */
 	if (model->core_count > 1 && coherence_point(machine) != MACHINE_NONE && !model->snoops) {
 		coherence_begin(model);

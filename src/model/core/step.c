@@ -65,7 +65,7 @@ static void charge_slowly(struct core *core, uint64_t *totals, uint64_t number, 
 
 void charge(struct core *core, uint64_t *totals, uint64_t number, bool data)
 {
-	if (core->charges_fast)
+	if (charges_fast(core))
 		charge_fast(core, totals, number);
 	else
 		charge_slowly(core, totals, number, data);

@@ -521,16 +521,24 @@ void model_inline_miss(struct model *model, unsigned number, const struct trace_
 	const uint64_t irregular = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) |
 				   (address & (~HIT_ADDRESS | MISALIGNED_OF(record))) | core->steps;
 	/* what is asked most, without a register kept for the rest */
-	if (!irregular && core->lru_fast & LRU_FAST_VECTORS && core->requests) {
+	if (!irregular && core->lru_fast & (LRU_FAST_VECTORS | LRU_FAST_SAVED)) {
 		bool data = HIT_TYPE_OF(record) & HIT_DATA;
 		uint32_t page = FILTER_PAGES - 1;
 		if (core->lru_fast & (data ? LRU_FAST_DATA_PAGES : LRU_FAST_FETCH_PAGES))
 			page = filter_find_page(&core->filter, !data, address);
-		if (page < FILTER_PAGES) {
+		if (page < FILTER_PAGES && core->requests && core->lru_fast & LRU_FAST_VECTORS) {
 			if (data)
 				lru_fast_data_saved(core, (record & RECORD_UPPER) | address, page);
 			else
 				lru_fast_fetch_saved(core, address, page);
+			return;
+		}
+		if (page < FILTER_PAGES && !core->requests) {
+			core_acts(core);
+			prefetch_set(core, record, address);
+			lru_fast_record_saved(core, (record & RECORD_UPPER) | address, page);
+			if (model->n_watches)
+				charge_record(core, program, block, record);
 			return;
 		}
 	}
