@@ -24,8 +24,9 @@ void charge_begin(struct core *core)
 		core->charged[w] = watched(core, &core->model->watches[w]);
 	charge_fast_begin(core);
 	core->charges_branches = core->branches ? core->model->charges_branches : CHARGES_NO_BRANCH;
-	if (core->branches && !branches_tell(core->branches, core->charges_branches == CHARGES_MISPREDICTED) &&
-	    core->charges_branches)
+	if (core->branches && core->charges_branches &&
+	    (!branches_tell(core->branches, core->charges_branches == CHARGES_MISPREDICTED) ||
+	     core->model->overflow_period))
 		core->charges_branches = CHARGES_EACH;
 }
 

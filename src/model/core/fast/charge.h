@@ -3,7 +3,7 @@
  * than finding out which of them moved. Nothing jumps by what was counted.
  *
  * Equals   charge_slowly() of step.c
- * For      charges_fast(): both kinds of totals are wanted, no data objects, one core (so that nothing is
+ * For      charges_fast(): both kinds of totals are wanted, no data objects, no overflow, one core (so that nothing is
  *          counted elsewhere)
  * Test     tests/model/run_test.c (random watches beside the reference), tests/model/inline_test.c,
  *          tests/unit/model_cache_test.c (several cores), tests/engine/inline/places
@@ -38,7 +38,8 @@ static inline void charge_fast_begin(struct core *core)
 static inline bool charges_fast(const struct core *core)
 {
 	const struct model *model = core->model;
-	return model->core_count <= 1 && model->item_counts && model->block_counts && !model->objects;
+	return model->core_count <= 1 && model->item_counts && model->block_counts && !model->objects &&
+	       !model->overflow_period;
 }
 
 static inline void charge_fast(struct core *core, uint64_t *totals, uint64_t number)
