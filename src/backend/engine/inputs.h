@@ -1,5 +1,5 @@
 /* What programs were given that may differ from run to run, where tare chooses what they see of the machine
- * (wire/record.h, enum record_saw). */
+ * (engine/wire/record.h, enum record_saw). */
 #ifndef TARE_BACKEND_ENGINE_INPUTS_H
 #define TARE_BACKEND_ENGINE_INPUTS_H
 
