@@ -119,10 +119,10 @@ static void add_heading(struct document *document, const struct named_profile *n
 	profile_append_escaped(&label, e->label);
 	str_append(&label, by == PROFILE_BY_LINE ? " by line" : " by function");
 	if (e->machine) {
-		str_append(&rest, ", modelled on ");
-		profile_append_escaped(&rest, e->machine);
+		str_append(&label, ", modelled on ");
+		profile_append_escaped(&label, e->machine);
 	}
-	str_append(&rest, ": ");
+	str_append(&label, ":");
 	if (e->gaps == GAPS_NONE) {
 		append_amount(&rest, (double)e->total, e->unit);
 		str_append(&rest, ", counted, not sampled");

@@ -233,6 +233,8 @@ not_kept("without a home", environment(TARE_STORE=None, HOME=None, XDG_DATA_HOME
 not_kept("a store that is a folder", environment(TARE_STORE=os.getcwd()), "")
 write("damaged.db", read("newer.db")[:100] + "x" * 8000)
 not_kept("a damaged store", environment(TARE_STORE=os.path.join(os.getcwd(), "damaged.db")), "damaged")
+not_kept("a home that does not exist", environment(TARE_STORE=None, HOME=os.path.join(os.getcwd(), "nobody"), XDG_DATA_HOME=None), "nobody")
+ok(not os.path.exists("nobody"), "nobody's home is made")
 not_kept("a home below a file", environment(TARE_STORE=None, XDG_DATA_HOME=os.path.join(os.getcwd(), "damaged.db")), "cannot make")
 if os.path.exists("/dev/full"):
     not_kept("a device", environment(TARE_STORE="/dev/full"), "")

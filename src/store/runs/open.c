@@ -41,7 +41,12 @@ char *runs_path(const char *given, struct error *err)
 		str_append(&path, given);
 	else if (data && *data == '/') /* the XDG Base Directory Specification: relative ones are to be ignored */
 		str_appendf(&path, "%s/tare/tare.db", data);
-	else if (home && *home == '/')
+	else if (home && *home == '/' && access(home, F_OK) != 0) { /* nobody's home is tare's to make */
+		error_set_errno(err, ERROR_NOT_FOUND, errno, "there is no place for a store of runs: HOME, '%s'",
+				home);
+		error_hint(err, "--store FILE or TARE_STORE names a file, --no-store keeps nothing");
+		return NULL;
+	} else if (home && *home == '/')
 		str_appendf(&path, "%s/.local/share/tare/tare.db", home);
 	else {
 		error_set(err, ERROR_NOT_FOUND, "there is no place for a store of runs: HOME is not set");
