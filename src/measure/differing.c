@@ -1,9 +1,9 @@
 /* Runs that --reproducible makes alike, and that differ still: what the engine saw of them side by side.
  *
  * What is said are facts: which system calls differ in number, and what the program was given that was not the
- * same in each run (backend/backend.h, inputs()). If that is one thing, no other cause was seen; of several, which one it
- * was is not known. Attributes of files and the order of threads are not looked at. Where it is not known what was
- * given, calls whose answers differ by their nature are named. */
+ * same in each run (backend/backend.h, inputs()). If that is one thing, no other cause was seen; of several,
+ * which one it was is not known. Attributes of files and the order of threads are not looked at. Where it is not
+ * known what was given, calls whose answers differ by their nature are named. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

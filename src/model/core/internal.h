@@ -30,8 +30,8 @@ struct plans;
 struct batch;
 struct request_queue;
 
-/* What of branches is charged to blocks: nothing; mispredictions only, a batch at a time (fast/branch_charges.c); any
- * of their counts, branch by branch. */
+/* What of branches is charged to blocks: nothing; mispredictions only, a batch at a time
+ * (fast/branch_charges.c); any of their counts, branch by branch. */
 enum branch_charges { CHARGES_NO_BRANCH, CHARGES_MISPREDICTED, CHARGES_EACH };
 
 struct fetch {               /* a block on its way through the fetch units: what is entered already */

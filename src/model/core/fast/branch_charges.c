@@ -1,6 +1,6 @@
 /*
- * Mispredicted branches of a batch (branch_run.c), each charged to its block. Few branches are mispredicted, so the
- * predictors leave a bit for each, and only those are looked at.
+ * Mispredicted branches of a batch (branch_run.c), each charged to its block. Few branches are mispredicted, so
+ * the predictors leave a bit for each, and only those are looked at.
  *
  *     batch.wrong, bits of conditional branches side by side ──┐
  *     batch.kinds: which blocks end in one ────────────────────┴─► batch.mispredicted, bits of blocks ──► block_counts

@@ -1,10 +1,10 @@
 /*
- * Charging an item or a block with what was counted since the last charge: at a miss all watches together cost less
- * than finding out which of them moved. Nothing jumps by what was counted.
+ * Charging an item or a block with what was counted since the last charge: at a miss all watches together cost
+ * less than finding out which of them moved. Nothing jumps by what was counted.
  *
  * Equals   charge_slowly() of step.c
- * For      charges_fast(): both kinds of totals are wanted, no data objects, no overflow, one core (so that nothing is
- *          counted elsewhere)
+ * For      charges_fast(): both kinds of totals are wanted, no data objects, no overflow, one core (so that
+ *          nothing is counted elsewhere)
  * Test     tests/model/run_test.c (random watches beside the reference), tests/model/inline_test.c,
  *          tests/unit/model_cache_test.c (several cores), tests/engine/inline/places
  */
