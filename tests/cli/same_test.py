@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -122,6 +123,19 @@ equal(again, out, "forks, threads and what they execute see the same in each run
 equal(set(found for found in out.splitlines() if found.startswith("cpuid 1.0")), {line(out, "cpuid 1.0")}, "all of them the same processor")
 numbers = re.findall(r"thread ([0-9a-f]{16})", out) + line(out, "rdrand").split()[1:]
 equal(len(set(numbers)), 5, "and none the other's random numbers")
+
+# ---- what is the same here only is said to be ----
+with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+    avx = " avx " in next((line for line in file if line.startswith("flags")), "") + " "
+if shutil.which("gcc") and avx:
+    write("vex.c", 'int main(void) { __asm__ volatile("vzeroupper"); return 0; }\n')
+    subprocess.run(["gcc", "-O1", "vex.c", "-o", "vex"], check=True)
+    for level, said in (("x86-64-v2", True), ("host", False)):
+        seen = tare("count", "--reproducible", "--cpu", level, "-e", "instructions:u", "./vex")
+        ok(seen.code == 0 and ("uses registers that the processor shown to it lacks" in " ".join(seen.err.split())) == said,
+           f"code for AVX, shown {level}: {'one run says' if said else 'no run says'} that counts may differ elsewhere", seen)
+else:
+    skip("no gcc, or no AVX here", "code for registers that the processor shown lacks is told")
 
 # ---- what was asked for ----
 seen = tare("count", "--cpu", "x86-64-v3", "true")

@@ -520,6 +520,17 @@ static void check_laws(const struct counting *c, struct tally *tally)
 			}
 }
 
+/* Why the counts may be those of this machine or this run alone (--reproducible). */
+static bool add_limits(const struct counting *c, const struct view *view, struct run *run)
+{
+	const char *notes[INPUTS_LIMITS];
+	inputs_limits(view, c->children, notes);
+	for (size_t i = 0; notes[i]; i++)
+		if (!add_remark(run, notes[i]))
+			return false;
+	return true;
+}
+
 bool counting_stop(struct counting *c, struct run *run, struct error *err)
 {
 	struct view *view = NULL;
@@ -548,6 +559,8 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 		done = fill(c, run, i, tally, view, rows, ns);
 	if (done && c->models.n && c->models.remark && !tally->models_why)
 		done = c->models.remark(c->models.context, view, c->children, run);
+	if (done && view)
+		done = add_limits(c, view, run);
 	if (done && regions)
 		done = fill_regions(c, run, tally, regions, ns);
 	if (done && tally && tally->why && !rows)

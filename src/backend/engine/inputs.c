@@ -12,8 +12,32 @@ static const char *const names[RECORD_SAW_KINDS] = {
 	[RECORD_SAW_SOCKET] = "what came by sockets",
 	[RECORD_SAW_DEVICE] = "what came from devices or terminals",
 	[RECORD_SAW_DIRECTORY] = "entries of directories",
-	[RECORD_SAW_EXCEEDS] = "",
 };
+
+static bool was_seen(const struct view *view, bool children, enum record_saw kind)
+{
+	for (size_t p = 0; p < view->n_processes; p++) {
+		const struct view_process *process = &view->processes[p];
+		for (size_t t = 0; (!process->descendant || children) && t < process->n_threads; t++)
+			if (process->threads[t].record->inputs[kind].times)
+				return true;
+	}
+	return false;
+}
+
+void inputs_limits(const struct view *view, bool children, const char *notes[INPUTS_LIMITS])
+{
+	size_t n = 0;
+	if (was_seen(view, children, RECORD_SAW_EXCEEDS))
+		notes[n++] =
+			"the program uses registers that the processor shown to it lacks: its counts may not be "
+			"the same on other machines; --cpu with a higher level shows them";
+	if (was_seen(view, children, RECORD_SAW_LATE))
+		notes[n++] = "the program reads clocks so often that it was given the real time: its counts need "
+			     "not be "
+			     "the same in each run";
+	notes[n] = NULL;
+}
 
 void inputs_write(const struct view *view, bool children, struct str *out)
 {
@@ -27,7 +51,7 @@ void inputs_write(const struct view *view, bool children, struct str *out)
 				sum = sum * 0x9e3779b97f4a7c15ull + input->sum;
 			}
 		}
-		if (times && names[kind] && *names[kind])
+		if (times && names[kind])
 			str_appendf(out, "%s\t%llu\t%llx\n", names[kind], (unsigned long long)times,
 				    (unsigned long long)sum);
 	}

@@ -3,8 +3,15 @@
 #ifndef TARE_BACKEND_ENGINE_INPUTS_H
 #define TARE_BACKEND_ENGINE_INPUTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/str.h"
 #include "engine/inject/view.h"
+
+/* What of a run holds on one machine, or in one run, only; NULL at the end. notes[] has room for INPUTS_LIMITS. */
+enum { INPUTS_LIMITS = 3 };
+void inputs_limits(const struct view *view, bool children, const char *notes[INPUTS_LIMITS]);
 
 /* Appends lines "what<TAB>times<TAB>sum" of all processes together; what was never given has no line. Where sums
  * are equal it was the same, thread by thread, in the order of their beginning. */
