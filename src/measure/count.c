@@ -300,7 +300,7 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 				     measurement_wants_calls(s),
 		.blocks_by = s->options.blocks_by,
 		.want_locations = first && s->operations->locations ? s->options.locations : LOCATIONS_NONE,
-		.want_steal = s->options.repetitions >= 5, /* fewer have no outliers to explain */
+		.steal = s->options.repetitions >= 5 ? &s->steal : NULL, /* fewer have no outliers to explain */
 		.streams = streams,
 		.waiter = waiter,
 		.control = s->options.control,

@@ -9,6 +9,8 @@
 
 /* How long a wait lasts that has nothing to wait for but commands. */
 static const uint64_t IDLE_NS = 3600000000000u;
+/* The account has a resolution of 10 ms: what is stolen between two executions in less time does not matter. */
+static const uint64_t STEAL_KEPT_NS = 2000000u;
 static const uint64_t TRIM_NS = 100000000u;
 /* The first reading is early, within the first turn of 4 ms that the kernel gives a group: it tells whether the
  * counter saw the program start. */
@@ -31,6 +33,8 @@ static uint64_t steal_now_ns(void)
 	long ticks = sysconf(_SC_CLK_TCK);
 	return ticks > 0 ? n[7] * (1000000000u / (unsigned long)ticks) : 0;
 }
+
+static void read_steal(struct steal *steal, uint64_t now_ns) { *steal = (struct steal){steal_now_ns(), now_ns}; }
 
 static void join_neighbours(struct slices *s)
 {
@@ -208,8 +212,11 @@ bool execution_run(struct execution *x, struct error *err)
 	if (!x->operations->prepare(x->backend, x->target, x->events, x->n_events, &x->counting, err))
 		goto out;
 
-	uint64_t steal = x->want_steal ? steal_now_ns() : 0;
 	uint64_t begin = clock_now_ns(clock);
+	if (x->steal && (!x->steal->read_at_ns || begin - x->steal->read_at_ns > STEAL_KEPT_NS)) {
+		read_steal(x->steal, begin);
+		begin = clock_now_ns(clock);
+	}
 	if (!x->operations->go(x->counting, err))
 		goto out;
 	x->slice_every = x->slice_ns;
@@ -239,8 +246,11 @@ bool execution_run(struct execution *x, struct error *err)
 	}
 	uint64_t end = clock_now_ns(clock);
 	x->run.elapsed_ns = end - begin;
-	if (x->want_steal)
-		x->run.steal_ns = steal_now_ns() - steal;
+	if (x->steal) {
+		uint64_t before = x->steal->ns;
+		read_steal(x->steal, end);
+		x->run.steal_ns = x->steal->ns - before;
+	}
 
 	if (waited.ended)
 		keep_account(&x->run, &waited);

@@ -26,6 +26,11 @@ struct slices {
 	struct slice before; /* the last cumulative reading */
 };
 
+/* The hypervisor's account as it was read last: /proc/stat takes the kernel as long as a short program. */
+struct steal {
+	uint64_t ns, read_at_ns; /* read_at_ns 0: not yet */
+};
+
 struct execution {
 	const struct backend_operations *operations;
 	struct backend *backend;
@@ -34,7 +39,7 @@ struct execution {
 	size_t n_events;
 	uint64_t slice_ns; /* 0: counters need not be read on the way */
 	uint64_t delay_ns;
-	bool want_steal;
+	struct steal *steal; /* NULL: not wanted */
 	bool want_blocks;
 	enum blocks_by blocks_by;
 	bool want_system_calls;

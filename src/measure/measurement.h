@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "measure/account.h"
+#include "measure/execution.h"
 #include "measure/measure.h"
 
 /* What one counter gave in one execution. */
@@ -81,6 +82,7 @@ struct measurement {
 	const char *calls[CALLS_KEPT];
 	const char *inputs[CALLS_KEPT]; /* likewise; NULL: not known */
 	size_t n_calls;
+	struct steal steal;
 	struct result *result;
 };
 

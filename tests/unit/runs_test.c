@@ -271,10 +271,12 @@ static void finds_its_place(void)
 	equal_text(path_with("/g", "/s", "/d", "/h", &err), "/g", "the store is where --store says");
 	equal_text(path_with(NULL, "/s", "/d", "/h", &err), "/s", "else where TARE_STORE says");
 	equal_text(path_with(NULL, "", "/d", "/h", &err), "/d/tare/tare.db", "else in XDG_DATA_HOME");
-	equal_text(path_with(NULL, NULL, "d", "/h", &err), "/h/.local/share/tare/tare.db",
+	equal_text(path_with(NULL, NULL, "d", "/etc", &err), "/etc/.local/share/tare/tare.db",
 		   "a relative one is none: then it is in the home folder");
 	equal_text(path_with(NULL, NULL, NULL, NULL, &err), "(none)", "without a home there is no place");
 	ok(err.code == ERROR_NOT_FOUND && err.text[0] && err.hint[0], "which is an error that says what to do");
+	equal_text(path_with(NULL, NULL, NULL, "/nobody/at/all", &err), "(none)", "nor in a home that does not exist");
+	ok(err.code == ERROR_NOT_FOUND && strstr(err.text, "/nobody/at/all") && err.hint[0], "which is named");
 	equal_text(path_with(NULL, "none", "/d", "/h", &err), "(none)", "TARE_STORE=none switches it off");
 	ok(err.code == ERROR_NOT_FOUND && !err.text[0], "which is no error to be told");
 }
