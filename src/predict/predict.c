@@ -91,7 +91,8 @@ static int by_offset(const void *a, const void *b)
 
 static bool is_leader(const struct predictor *p, uint64_t offset)
 {
-	return bsearch(&offset, p->leaders.items, p->leaders.count, sizeof offset, by_offset) != NULL;
+	return p->leaders.count > 0 &&
+	       bsearch(&offset, p->leaders.items, p->leaders.count, sizeof offset, by_offset) != NULL;
 }
 
 static bool find_leaders(struct predictor *p, const struct region_range *range)
