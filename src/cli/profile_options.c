@@ -56,7 +56,7 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 
 bool show_parse_format(const char *value, enum show_format *out, struct error *err)
 {
-	static const char *const names[] = {"text", "json", "csv"};
+	static const char *const names[] = {"text", "json", "csv", "html"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(names[i], value) == 0) {
 			*out = (enum show_format)i;
@@ -149,7 +149,9 @@ static bool write_text(FILE *out, const struct named_profile *named, const struc
 	options.code = code;
 	if (!session_disassemble(named, rows, options.n_code, code, err))
 		return false;
-	if (show->prof)
+	if (show->format == SHOW_HTML)
+		report_profile_html(out, named, &options);
+	else if (show->prof)
 		report_profile_prof(out, named, &options);
 	else
 		report_profile_text(out, named, &options);
@@ -166,7 +168,8 @@ static bool write_profile(FILE *out, const struct named_profile *named, const st
 	switch (show->format) {
 	case SHOW_JSON: report_profile_json(out, named); return true;
 	case SHOW_CSV: report_profile_csv(out, named); return true;
-	case SHOW_TEXT: return write_text(out, named, show, event, err);
+	case SHOW_TEXT:
+	case SHOW_HTML: return write_text(out, named, show, event, err);
 	}
 	return false;
 }

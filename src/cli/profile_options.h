@@ -44,6 +44,7 @@ enum show_format {
 	SHOW_TEXT,
 	SHOW_JSON,
 	SHOW_CSV,
+	SHOW_HTML,
 };
 
 struct show_request {
@@ -58,7 +59,7 @@ struct show_request {
 	const char *event;                        /* that alone; NULL: all, or the first where a format has one */
 };
 
-#define SHOW_FORMATS "text|json|csv"
+#define SHOW_FORMATS "text|json|csv|html"
 bool show_parse_format(const char *value, enum show_format *out, struct error *err);
 
 /* "10", "0.5%" */

@@ -24,6 +24,7 @@ enum {
 	FORMAT,
 	FROM,
 	TO,
+	HTML,
 	PROF,
 	QUIT,
 	ONLY,
@@ -35,7 +36,8 @@ const struct option_row report_option_rows[] = {
 	{.help = "Report (of a run: as it was shown at first)"},
 	{'o', "output", "FILE", "write the report to this file (default: standard output)", OUTPUT},
 	{0, "format", SHOW_FORMATS,
-	 "the report's format: text (default), or all functions and lines as JSON or CSV", FORMAT},
+	 "the report's format: text (default), all functions and lines as JSON or CSV, or HTML", FORMAT},
+	{0, "html", NULL, "as a page for a browser, in one file: the same as --format html", HTML},
 	{'v', "verbose", NULL, "of a count: show all notes, and the machine", VERBOSE},
 	{'q', "quiet", NULL, "of a count: show the numbers alone, and warnings", QUIET},
 	{0, "all-repetitions", NULL, "of a count: show the value of each repetition", ALL_REPETITIONS},
@@ -81,6 +83,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case GROSS: r->options.gross = true; return true;
 	case STATISTICS: r->options.statistics = true; return true;
 	case OUTPUT: r->output = value; return true;
+	case HTML: r->show.format = SHOW_HTML; return true;
 	case EVENT: r->show.event = r->export.event = value; return true;
 	case PROF: return r->show.prof = true;
 	case QUIT: return show_parse_quit(value, &r->show, err);

@@ -39,6 +39,8 @@ int report_result(const struct kept_run *run, enum show_format format, struct re
 		report_json(out, run->result, &options);
 	else if (format == SHOW_CSV)
 		report_csv(out, run->result, &options);
+	else if (format == SHOW_HTML)
+		report_html(out, run->result, &options);
 	else
 		report_text(out, run->result, &options);
 	if (out == stdout)

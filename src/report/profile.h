@@ -36,6 +36,14 @@ struct profile_report_options {
 void report_profile_text(FILE *out, const struct named_profile *named,
 			 const struct profile_report_options *options);
 
+struct document;
+void report_build_profile(struct document *document, const struct named_profile *named,
+			  const struct profile_report_options *options);
+
+/* The same as a page (html/html.h), with its hottest lines in their source and a flame graph. */
+void report_profile_html(FILE *out, const struct named_profile *named,
+			 const struct profile_report_options *options);
+
 /* The same as SpeedShop's prof lists it. */
 void report_profile_prof(FILE *out, const struct named_profile *named,
 			 const struct profile_report_options *options);

@@ -360,22 +360,28 @@ static void add_notes(struct document *document, const char *const *notes, size_
 	}
 }
 
+void report_build_profile(struct document *document, const struct named_profile *named,
+			  const struct profile_report_options *options)
+{
+	add_title(document, named->profile);
+	for (size_t i = 0; i < named->profile->n_events; i++)
+		if (!options->one_event || i == options->event)
+			add_event(document, named, i, options);
+	build_profile_views(document, named, options);
+	if (named->profile->n_notes + named->n_notes || profile_stacks_remark(named))
+		document_add(document, BLOCK_GAP, NULL, NULL);
+	add_notes(document, named->profile->notes, named->profile->n_notes);
+	add_notes(document, named->notes, named->n_notes);
+	const char *stacks = profile_stacks_remark(named);
+	if (stacks)
+		document_add(document, BLOCK_NOTE, "-", stacks);
+}
+
 void report_profile_text(FILE *out, const struct named_profile *named,
 			 const struct profile_report_options *options)
 {
 	struct document document = {0};
-	add_title(&document, named->profile);
-	for (size_t i = 0; i < named->profile->n_events; i++)
-		if (!options->one_event || i == options->event)
-			add_event(&document, named, i, options);
-	build_profile_views(&document, named, options);
-	if (named->profile->n_notes + named->n_notes || profile_stacks_remark(named))
-		document_add(&document, BLOCK_GAP, NULL, NULL);
-	add_notes(&document, named->profile->notes, named->profile->n_notes);
-	add_notes(&document, named->notes, named->n_notes);
-	const char *stacks = profile_stacks_remark(named);
-	if (stacks)
-		document_add(&document, BLOCK_NOTE, "-", stacks);
+	report_build_profile(&document, named, options);
 	report_document_text(out, &document, &options->text);
 	document_free(&document);
 }

@@ -26,6 +26,8 @@ struct report_options {
 
 void report_text(FILE *out, const struct result *result, const struct report_options *options);
 void report_csv(FILE *out, const struct result *result, const struct report_options *options);
+/* html/html.h: a page for a browser. Of the options, those of what is shown count. */
+void report_html(FILE *out, const struct result *result, const struct report_options *options);
 /* docs/result.schema.json; of the options, `statistics` counts. */
 void report_json(FILE *out, const struct result *result, const struct report_options *options);
 

@@ -1,4 +1,4 @@
-/* base/: errors, strings, vectors, hash tables, arenas, stanzas, nearest names. */
+/* base/: errors, strings, vectors, hash tables, sums, arenas, stanzas, nearest names. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/nearest.h"
+#include "base/sha256.h"
 #include "base/stanza.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -139,10 +140,31 @@ static void hashes(void)
 	ok(hash_bytes(HASH_BEGIN, "a", 1) == 0xaf63dc4c8601ec8cu, "FNV-1a of \"a\" is as its authors print it");
 }
 
+static void sums(void)
+{
+	char sum[SHA256_BASE64], million[1000];
+	memset(million, 'a', sizeof million);
+	/* FIPS 180-4's examples: "abc"; 448 bits, for which the length needs a block of its own; the others by
+	 * Python's hashlib */
+	sha256_base64("abc", 3, sum);
+	equal_text(sum, "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=", "SHA-256 of abc");
+	sha256_base64("", 0, sum);
+	equal_text(sum, "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=", "of nothing");
+	sha256_base64("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 56, sum);
+	equal_text(sum, "JI1qYdIGOLjlwCaTDD5gOaM85Flk/yFn9uzt1BnbBsE=", "of 448 bits");
+	sha256_base64(million, 55, sum);
+	equal_text(sum, "n0OQ+NMMLdkuyfCVtl4rmumwqSWlJY4kHJ8ekQ9zQxg=", "of 55 bytes");
+	sha256_base64(million, 64, sum);
+	equal_text(sum, "/+BU/nrgy23GXDr5th1SCfQ5hR20PQulmXM33xVGaOs=", "of a whole block");
+	sha256_base64(million, 1000, sum);
+	equal_text(sum, "Qe3s5C1j6Nm/UVqbppMuHCDLyfWl0TRkWttdsblzfqM=", "of many blocks");
+}
+
 int main(void)
 {
 	errors();
 	hashes();
+	sums();
 	numbers();
 	nearest();
 	stanzas();

@@ -1,0 +1,44 @@
+/*
+ * A document as one page for a browser, which works without a network.
+ *
+ * What always holds:
+ *  1. Every text of the document goes through html_text(): it can be neither markup nor script. The page's
+ *     Content-Security-Policy names its own script and style by their sums (SHA-256), and allows nothing else:
+ *     what went past the escaping would not run, and nothing is fetched.
+ *  2. The writer adds no sentence of its own; its words are names of parts and of buttons.
+ *  3. Without scripts the page is whole; the script sorts tables and switches between light and dark.
+ *  4. The same document gives the same bytes.
+ */
+#ifndef TARE_REPORT_HTML_HTML_H
+#define TARE_REPORT_HTML_HTML_H
+
+#include <stdio.h>
+
+#include "base/str.h"
+#include "report/document.h"
+
+/* name: of the browser's tab, and the heading where the document has no title. */
+void report_document_html(FILE *out, const struct document *document, const char *name);
+
+/* ---- the writer's parts ---- */
+
+struct html {
+	FILE *out;
+	const struct document *document;
+	struct str text; /* escaped text on its way out */
+	size_t tables, plots;
+	bool failed;
+};
+
+/* A text, escaped; NULL is "". */
+void html_text(struct html *html, const char *text);
+/* The page's own markup. */
+void html_markup(struct html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* tables.c */
+void html_counts(struct html *html, const struct document_table *table);
+void html_numbers(struct html *html, const struct document_table *table, const int *columns, size_t n);
+void html_breakdown(struct html *html, const struct document_table *table);
+void html_columns(struct html *html, const struct columns *columns);
+
+#endif
