@@ -66,7 +66,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 
 /* ---- events ---- */
 
-struct verdict {
+struct listed_availability {
 	bool works;
 	const char *source; /* "hw", "os"; "" when it does not work */
 	bool user_only;     /* it works as NAME:u */
@@ -74,11 +74,11 @@ struct verdict {
 	struct availability answer;
 };
 
-static void judge(const struct listing *l, const char *request, struct verdict *v)
+static void judge(const struct listing *l, const char *request, struct listed_availability *v)
 {
 	struct event event;
 	struct error err = {0};
-	*v = (struct verdict){.source = ""};
+	*v = (struct listed_availability){.source = ""};
 	if (!event_parse(l->events, request, &event, &err)) {
 		v->answer.state = READING_UNSUPPORTED;
 		snprintf(v->answer.why, sizeof v->answer.why, "%.255s", err.text);
@@ -104,7 +104,7 @@ static void judge(const struct listing *l, const char *request, struct verdict *
 		v->works = true;
 		v->source = source_name(v->answer.source);
 	} else if (by & COUNTED_BY_PROCESS) {
-		*v = (struct verdict){.works = true, .source = "os"};
+		*v = (struct listed_availability){.works = true, .source = "os"};
 		v->answer.state = READING_COUNTED;
 	} else if (!v->answer.why[0]) {
 		snprintf(v->answer.why, sizeof v->answer.why, "nothing here counts it");
@@ -119,7 +119,8 @@ static void json_list(struct json *json, const char *key, const char *const *tex
 	json_write_close(json, ']');
 }
 
-static void show_event_json(struct listing *l, const struct event_definition *row, const struct verdict *v)
+static void show_event_json(struct listing *l, const struct event_definition *row,
+			    const struct listed_availability *v)
 {
 	struct json *json = &l->writer;
 	json_write_open(json, NULL, '{');
@@ -166,7 +167,7 @@ static void show_heading(const struct listing *l, const char *what)
 }
 
 /* name: the row's; cause: the event that has the reason. */
-static void show_line(struct listing *l, const char *name, const char *cause, const struct verdict *v,
+static void show_line(struct listing *l, const char *name, const char *cause, const struct listed_availability *v,
 		      const char *definition)
 {
 	char source[32];
@@ -239,7 +240,7 @@ static void list_events(struct listing *l)
 		const struct event_definition *row = event_table_at(l->events, i);
 		const char *texts[OTHER_NAMES_MOST + 1];
 		size_t others;
-		struct verdict v;
+		struct listed_availability v;
 		texts_of(row, texts, &others);
 		if (!has_words(l->words, l->n_words, texts))
 			continue;
@@ -272,11 +273,11 @@ static void list_events(struct listing *l)
 /* ---- metrics ---- */
 
 /* A metric works when all its events do; otherwise *v says which does not. */
-static void judge_metric(const struct listing *l, const struct metric *metric, struct verdict *v)
+static void judge_metric(const struct listing *l, const struct metric *metric, struct listed_availability *v)
 {
-	*v = (struct verdict){.works = true, .source = ""};
+	*v = (struct listed_availability){.works = true, .source = ""};
 	for (size_t i = 0; i < metric_event_count(metric); i++) {
-		struct verdict input;
+		struct listed_availability input;
 		judge(l, metric_event(metric, i), &input);
 		if (!input.works) {
 			*v = input;
@@ -297,7 +298,7 @@ static bool list_metrics(struct listing *l, struct error *err)
 		const struct metric *metric = metric_table_at(table, i);
 		const char *texts[] = {metric_name(metric), metric_definition(metric), metric_formula(metric),
 				       NULL};
-		struct verdict v;
+		struct listed_availability v;
 		if (!has_words(l->words, l->n_words, texts))
 			continue;
 		l->shown++;

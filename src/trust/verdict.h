@@ -1,0 +1,131 @@
+/*
+ * The judge of a counter: what it showed, against what arithmetic predicts. Pure: numbers in, a verdict out.
+ *
+ * A point is one kernel at one size: the predicted count x, and the observed counts y of n executions, each a
+ * process of its own (Nieto et al., phases 2, 3 and 5; Korn et al., 2001). All points of one event by one
+ * interface are judged together. In the order in which they are tried:
+ *
+ *     exact             y = x, each time
+ *     counts nothing    y = 0, each time, though x > 0
+ *     wrong: stuck      y is the same, whatever x
+ *     noisy             mean(y) = x. Usable from N events on: |mean(y) − x| + t · s ≤ 5 % of x at all tested x ≥ N
+ *                       (Korn, Table 2: "the number at which … is within 5 %, and stays there")
+ *     offset            y = x + o
+ *     proportional      y = k·x, y = o + k·x, y = x + u (u: interrupts and faults of that execution), or
+ *                       y = x + what is predicted for another event
+ *     wrong             y = what is predicted for another event; y = x mod 2^w; y = min(x, c); deficits that are
+ *                       multiples of a sampling period; y falls behind x from a size on; or no such form
+ *     unpredictable     there is no x: Nieto's phase 7, another witness is needed
+ *
+ * "=" is equality where all executions agree. Otherwise the mean of each point has to lie within t · s / √n of the
+ * form, at VERDICT_ALPHA for each form and event (Bonferroni over the points). The spread s of a point is pooled
+ * with its neighbours' as far as s would fall with growing x (isotonic regression, Ayer et al. 1955: a count's
+ * noise does not shrink while the count grows), and is at least half an event. A form that is simpler comes first:
+ * what cannot be told from a clean counter is not accused.
+ *
+ * The threshold law (Korn, Table 2; docs/closed-forms.md 1.2): an overhead of O events is within the share x of k
+ * events per iteration from N = O / (x · k) iterations on, so of a predicted count from O / x on.
+ */
+#ifndef TARE_TRUST_VERDICT_H
+#define TARE_TRUST_VERDICT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "result/result.h"
+
+static const double VERDICT_ALPHA = 1e-6; /* a clean counter fails one form this often, at most */
+static const double VERDICT_USABLE = 0.05;
+
+enum verdict_kind {
+	VERDICT_UNJUDGED, /* no kernel moves it, or nothing was observed: `why` */
+	VERDICT_EXACT,
+	VERDICT_OFFSET,
+	VERDICT_PROPORTIONAL,
+	VERDICT_NOISY,
+	VERDICT_WRONG,
+	VERDICT_NOTHING,       /* counts nothing here */
+	VERDICT_UNPREDICTABLE, /* no prediction: another witness is named */
+};
+enum { VERDICT_KINDS = VERDICT_UNPREDICTABLE + 1 };
+
+enum verdict_shape {
+	SHAPE_NONE,
+	/* of PROPORTIONAL */
+	SHAPE_TIMES,      /* factor · x + offset */
+	SHAPE_ALSO,       /* x + factor · `other`'s events */
+	SHAPE_INTERRUPTS, /* x + 1 for each interrupt or fault */
+	/* of WRONG */
+	SHAPE_INSTEAD,   /* `other`'s events */
+	SHAPE_LEVEL,     /* likewise, and `other` is the same event at another level */
+	SHAPE_STUCK,     /* always `offset` */
+	SHAPE_WRAPS,     /* begins anew at 2^bits */
+	SHAPE_SATURATES, /* stays at `offset` */
+	SHAPE_DROPS,     /* loses samples of `period` events; the share that is left is `factor` */
+	SHAPE_THROTTLED, /* exact up to `offset`; beyond, `factor` of the events (NAN: no fixed share) */
+	/* of NOISY */
+	SHAPE_RESOLUTION, /* counts in steps of `period` events */
+};
+enum { VERDICT_SHAPES = SHAPE_RESOLUTION + 1 };
+
+struct judged_point {
+	const char *kernel;
+	double size;
+	double predicted;         /* NAN: no prediction */
+	size_t n;                 /* executions */
+	const double *observed;   /* n */
+	const double *interrupts; /* n: interrupts, faults and switches of the same executions; NULL: not known */
+	const double *others;     /* n_others predictions for the same kernel and size; NAN: none */
+};
+
+/* All that is known of one event by one interface. All borrowed. */
+struct judged_event {
+	const char *event; /* "instructions:u" */
+	const struct judged_point *points;
+	size_t n_points;
+	const char *const *others; /* events that it may be mixed up with; itself is passed over */
+	size_t n_others;
+	const char *witness; /* of what is not predicted: what else says that the count is reasonable; NULL */
+};
+
+struct verdict {
+	enum verdict_kind kind;
+	enum verdict_shape shape;
+	double factor;     /* of TIMES and others, see there */
+	double offset;     /* events; of OFFSET what is counted too much (negative: too little) */
+	double half_width; /* ± of the offset, at 95 %; 0 where it is always the same */
+	size_t other;      /* index into others */
+	bool also_other;   /* of TIMES: `other` instead of the event would look the same on these kernels */
+	unsigned bits;     /* of WRAPS */
+	double period;     /* of DROPS and RESOLUTION */
+	/* predicted events; 0: from the first on; INFINITY: at no tested size. Of all kinds with a prediction */
+	double usable_from;
+	double error; /* |mean(y) − x| / x at the largest x; NAN */
+	size_t worst; /* the point that differs most, as a share; n_points: none differs */
+	size_t points, executions;
+	double least, most; /* predicted counts that were tested */
+	const char
+		*only; /* WRONG on this kernel, which is judged alone: shape and parameters are of it; else NULL */
+	enum verdict_kind only_kind;
+	const char *why; /* of UNJUDGED */
+};
+
+/* Judges one event. False when memory ran out. */
+bool verdict_judge(const struct judged_event *event, struct verdict *out);
+
+const char *verdict_kind_name(enum verdict_kind kind);    /* "exact", "counts nothing here", … */
+const char *verdict_shape_name(enum verdict_shape shape); /* "wraps"; "" of NONE */
+
+/* One clause for a reader: "counts each event twice"; names the known shape where it is one. out is always ended.
+ */
+void verdict_text(const struct judged_event *event, const struct verdict *verdict, char *out, size_t out_bytes);
+
+/* What a verdict means for a count of so many events (gross); offset_off: the offset was taken off. */
+enum trust verdict_trust(enum verdict_kind kind, bool offset_off, double usable_from, double count);
+
+/* Is the counter at fault? (EXACT, OFFSET, NOISY, UNJUDGED and UNPREDICTABLE are not; nor is NOTHING: no count is
+ * shown.) */
+bool verdict_accuses(enum verdict_kind kind);
+
+#endif

@@ -1,0 +1,405 @@
+#include "trust/verdict_shapes.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	STEP_LEAST = 16,    /* events of a sample, or a step: smaller common divisors come about by chance */
+	DEFICITS_LEAST = 4, /* different ones: likewise */
+	RATIO_MOST = 64,
+	BITS_LEAST = 8,
+	BITS_MOST = 62,
+};
+
+/* Less than this is not a proportion that anybody has to know of. */
+static const double FACTOR_LEAST = 1e-3;
+
+static const struct judged_point *judged(const struct fit *fit, size_t i)
+{
+	return &fit->event->points[fit->points[i].index];
+}
+
+/* ---- what an execution's own account explains ---- */
+
+/* y − x = u in each execution, and u is not always the same (that would be an offset). */
+bool shape_interrupts(const struct fit *fit, struct verdict *v)
+{
+	double least = INFINITY, most = -INFINITY;
+	for (size_t i = 0; i < fit->n; i++) {
+		const struct judged_point *p = judged(fit, i);
+		if (!p->interrupts)
+			return false;
+		for (size_t k = 0; k < p->n; k++) {
+			least = fmin(least, p->interrupts[k]);
+			most = fmax(most, p->interrupts[k]);
+			if (p->observed[k] - p->predicted != p->interrupts[k])
+				return false;
+		}
+	}
+	v->shape = SHAPE_INTERRUPTS;
+	v->factor = 1;
+	return least < most;
+}
+
+/* The same with noise: mean(y) = x + o + k·mean(u), with k near 1 and surely not 0. */
+bool shape_interrupts_noisy(const struct fit *fit, double *form, struct verdict *v)
+{
+	double uu = 0, ud = 0, w = 0, wu = 0, wd = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < fit->n; i++) {
+			const struct judged_point *p = judged(fit, i);
+			double se = fit->points[i].se, weight = se > 0 ? 1 / (se * se) : 1, sum = 0;
+			if (!p->interrupts)
+				return false;
+			for (size_t k = 0; k < p->n; k++)
+				sum += p->interrupts[k];
+			double u = sum / (double)p->n, d = fit->points[i].mean - fit->points[i].x;
+			if (pass == 0) {
+				w += weight, wu += weight * u, wd += weight * d;
+				continue;
+			}
+			uu += weight * (u - wu / w) * (u - wu / w);
+			ud += weight * (u - wu / w) * (d - wd / w);
+			form[i] = u;
+		}
+	double k = ud / uu, o = wd / w - k * wu / w;
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = fit->points[i].x + o + k * form[i];
+	if (!fit->varies || !(uu > 0) || !(fabs(k - 1) < 0.25) || !fit_differs(fit, k, sqrt(1 / uu), 0) ||
+	    !fit_holds(fit, form, 0))
+		return false;
+	v->shape = SHAPE_INTERRUPTS;
+	v->factor = 1;
+	v->offset = o;
+	return true;
+}
+
+/* ---- steps ---- */
+
+static double common_divisor(double a, double b)
+{
+	while (b > 0) {
+		double rest = fmod(a, b);
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* All observed counts, or all deficits, as multiples of one number. */
+struct steps {
+	double period;
+	size_t distinct;      /* values seen, up to DEFICITS_LEAST */
+	double least_deficit; /* y <= x: not negative */
+	double most_deficit, predicted, lost;
+};
+
+static struct steps steps_of(const struct fit *fit, bool deficits)
+{
+	struct steps s = {.least_deficit = INFINITY};
+	double seen[DEFICITS_LEAST];
+	for (size_t i = 0; i < fit->n; i++) {
+		const struct judged_point *p = judged(fit, i);
+		for (size_t k = 0; k < p->n; k++) {
+			double deficit = p->predicted - p->observed[k],
+			       value = deficits ? deficit : p->observed[k];
+			s.least_deficit = fmin(s.least_deficit, deficit);
+			s.most_deficit = fmax(s.most_deficit, deficit);
+			s.predicted += p->predicted;
+			s.lost += deficit;
+			if (!(value > 0) || value != floor(value))
+				continue;
+			s.period = common_divisor(s.period, value);
+			size_t at = 0;
+			while (at < s.distinct && seen[at] != value)
+				at++;
+			if (at == s.distinct && at < DEFICITS_LEAST)
+				seen[s.distinct++] = value;
+		}
+	}
+	return s;
+}
+
+/* Samples of `period` events each: what is lost is a multiple of it, and not always the same share. */
+bool shape_drops(const struct fit *fit, struct verdict *v)
+{
+	bool of_samples = false;
+	struct steps s = steps_of(fit, true);
+	if (!(s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST)) {
+		s = steps_of(fit, false); /* a sampled count itself has whole samples only */
+		of_samples = true;
+	}
+	if (!(s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST && s.least_deficit >= 0) || !fit->varies ||
+	    (of_samples && s.most_deficit < s.period))
+		return false;
+	v->shape = SHAPE_DROPS;
+	v->period = s.period;
+	v->factor = 1 - s.lost / s.predicted;
+	return true;
+}
+
+bool shape_resolution(const struct fit *fit, struct verdict *v)
+{
+	struct steps s = steps_of(fit, false);
+	if (!(s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST && s.least_deficit >= 0 &&
+	      s.most_deficit < s.period && s.most_deficit > 0))
+		return false;
+	v->shape = SHAPE_RESOLUTION;
+	v->period = s.period;
+	return true;
+}
+
+/* ---- proportions ---- */
+
+/* Whole ratios are what counters are wrong by; others stay as they are. */
+static double whole_ratio(double k)
+{
+	double up = nearbyint(k), down = nearbyint(1 / k);
+	if (up >= 2 && up <= RATIO_MOST && fabs(k - up) < 0.01 * up)
+		return up;
+	return down >= 2 && down <= RATIO_MOST && fabs(1 / k - down) < 0.01 * down ? 1 / down : k;
+}
+
+static bool holds_times(const struct fit *fit, double k, double o, double *form)
+{
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = k * fit->points[i].x + o;
+	return fit_holds(fit, form, 1);
+}
+
+static void predictions(const struct fit *fit, double *z)
+{
+	for (size_t i = 0; i < fit->n; i++)
+		z[i] = fit->points[i].x;
+}
+
+static bool other_fits(const struct fit *fit, double *form, bool same_base, size_t *other);
+
+bool shape_times(const struct fit *fit, double *form, struct verdict *v)
+{
+	struct fitted_line line = {0};
+	predictions(fit, form);
+	if (!fit_line(fit, form, true, false, &line) || !(fabs(line.k - 1) >= FACTOR_LEAST) ||
+	    !fit_differs(fit, line.k, line.se_k, 1) || !fit_differs(fit, line.k, line.se_k, 0))
+		return false;
+	double whole = whole_ratio(line.k);
+	v->factor = holds_times(fit, whole, 0, form) ? whole : line.k;
+	if (!holds_times(fit, v->factor, 0, form))
+		return false;
+	v->shape = SHAPE_TIMES;
+	v->offset = 0;
+	v->also_other = other_fits(fit, form, false, &v->other);
+	return true;
+}
+
+bool shape_line(const struct fit *fit, double *form, struct verdict *v)
+{
+	struct fitted_line line = {0};
+	predictions(fit, form);
+	if (!(fit->n >= 4) || !fit_line(fit, form, false, false, &line) || !(fabs(line.k - 1) >= FACTOR_LEAST))
+		return false;
+	double whole = whole_ratio(line.k);
+	if (whole != line.k) {
+		struct fitted_line fixed = {.k = whole};
+		predictions(fit, form);
+		if (fit_line(fit, form, false, true, &fixed) && holds_times(fit, whole, fixed.o, form))
+			line = fixed;
+	}
+	if (!holds_times(fit, line.k, line.o, form))
+		return false;
+	v->shape = SHAPE_TIMES;
+	v->factor = line.k;
+	v->offset = line.o;
+	return true;
+}
+
+/* ---- what is right up to a size ---- */
+
+bool shape_wraps(const struct fit *fit, double *form, struct verdict *v)
+{
+	for (unsigned bits = BITS_LEAST; bits <= BITS_MOST; bits++) {
+		double range = ldexp(1, (int)bits);
+		size_t beyond = 0;
+		for (size_t i = 0; i < fit->n; i++) {
+			beyond += fit->points[i].x >= range;
+			form[i] = fmod(fit->points[i].x, range);
+		}
+		if (beyond && fit_holds(fit, form, 0)) {
+			v->shape = SHAPE_WRAPS;
+			v->bits = bits;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* At least one point below, and two above that show the same (or one that shows 2^w − 1). */
+bool shape_saturates(const struct fit *fit, double *form, struct verdict *v)
+{
+	const struct fit_point *last = &fit->points[fit->n - 1];
+	size_t above = 0, below = 0;
+	double top = 0;
+	for (size_t i = 0; i < fit->n; i++)
+		top = fmax(top, fit->points[i].mean);
+	if (!(top < last->x))
+		return false;
+	for (size_t i = 0; i < fit->n; i++) {
+		above += fit->points[i].x > top;
+		below += fit->points[i].x <= top && fit->points[i].x > 0;
+		form[i] = fmin(fit->points[i].x, top);
+	}
+	int exponent;
+	bool full = frexp(top + 1, &exponent) == 0.5 && top >= 255;
+	if (!below || !(above >= 2 || (above == 1 && full)) || !fit_holds(fit, form, fit->varies ? 1 : 0))
+		return false;
+	v->shape = SHAPE_SATURATES;
+	v->offset = top;
+	return true;
+}
+
+static bool is_right(const struct fit_point *p) { return fabs(p->mean - p->x) <= p->t * p->se; }
+
+/* Right up to a size, then a smaller share of what comes on top. Of events at different rates there is no one size
+ * and no one share: then it is enough that all of the larger points fall short, by more the larger they are. */
+bool shape_throttled(const struct fit *fit, double *form, struct verdict *v)
+{
+	size_t right = 0, n = fit->n;
+	while (right < n && is_right(&fit->points[right]))
+		right++;
+	if (right < 2 || n - right < 3 || !(fit->points[right - 1].x > 0))
+		return false;
+	for (size_t i = right; i < n; i++) {
+		const struct fit_point *p = &fit->points[i], *before = &fit->points[i - 1];
+		if (!(p->mean < p->x) || is_right(p) || !(p->x - p->mean >= before->x - before->mean) ||
+		    !(p->mean > 0))
+			return false;
+	}
+	const struct fit_point *first = &fit->points[right], *last = &fit->points[n - 1];
+	double share = last->x > first->x ? (last->mean - first->mean) / (last->x - first->x) : NAN;
+	double knee = (first->mean - share * first->x) / (1 - share);
+	for (size_t i = 0; i < n; i++)
+		form[i] = fmin(fit->points[i].x, knee + share * (fit->points[i].x - knee));
+	bool one = isfinite(knee) && share > 0 && share < 1 && fit_holds(fit, form, 2);
+	v->shape = SHAPE_THROTTLED;
+	v->offset = one ? knee : fit->points[right - 1].x;
+	v->factor = one ? share : NAN;
+	return true;
+}
+
+/* ---- other events ---- */
+
+static size_t base_length(const char *event) { return strcspn(event, ":"); }
+
+static bool same_base_name(const char *a, const char *b)
+{
+	return base_length(a) == base_length(b) && strncmp(a, b, base_length(a)) == 0;
+}
+
+/* z[n]: the other event's predictions; where it has none, `otherwise` says nothing against it. False where it has
+ * too few, or is always 0. */
+static bool predictions_of(const struct fit *fit, size_t other, double *z, size_t *known)
+{
+	bool moves = false;
+	*known = 0;
+	for (size_t i = 0; i < fit->n; i++) {
+		const double *others = judged(fit, i)->others;
+		z[i] = others ? others[other] : NAN;
+		if (!isfinite(z[i]))
+			continue;
+		++*known;
+		moves |= z[i] > 0;
+	}
+	return moves && *known >= 3 && 2 * *known > fit->n;
+}
+
+static bool other_fits(const struct fit *fit, double *form, bool same_base, size_t *other)
+{
+	const struct judged_event *e = fit->event;
+	size_t known;
+	for (size_t o = 0; o < e->n_others; o++) {
+		if (strcmp(e->others[o], e->event) == 0 || same_base_name(e->others[o], e->event) != same_base ||
+		    !predictions_of(fit, o, form, &known))
+			continue;
+		for (size_t i = 0; i < fit->n; i++)
+			if (!isfinite(form[i]))
+				form[i] = fit->points[i].mean;
+		if (!fit_holds(fit, form, 0))
+			continue;
+		*other = o;
+		return true;
+	}
+	return false;
+}
+
+bool shape_instead(const struct fit *fit, double *form, struct verdict *v)
+{
+	if (other_fits(fit, form, true, &v->other))
+		v->shape = SHAPE_LEVEL;
+	else if (other_fits(fit, form, false, &v->other))
+		v->shape = SHAPE_INSTEAD;
+	else
+		return false;
+	return true;
+}
+
+/* y − x = f·z */
+static bool adds_other(const struct fit *fit, size_t other, double *form, double *factor)
+{
+	double zz = 0, zd = 0;
+	size_t known;
+	if (!predictions_of(fit, other, form, &known))
+		return false;
+	for (size_t i = 0; i < fit->n; i++) {
+		double w = fit->points[i].se > 0 ? 1 / (fit->points[i].se * fit->points[i].se) : 1;
+		if (!isfinite(form[i]))
+			continue;
+		zz += w * form[i] * form[i];
+		zd += w * form[i] * (fit->points[i].mean - fit->points[i].x);
+	}
+	double f = zd / zz, whole = nearbyint(f);
+	*factor = fabs(whole) >= 1 && fabs(f - whole) < 0.01 ? whole : f;
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = isfinite(form[i]) ? fit->points[i].x + *factor * form[i] : fit->points[i].mean;
+	return fabs(*factor) >= FACTOR_LEAST && fit_holds(fit, form, *factor == whole ? 0 : 1);
+}
+
+bool shape_also(const struct fit *fit, double *form, struct verdict *v)
+{
+	const struct judged_event *e = fit->event;
+	double factor;
+	for (size_t o = 0; o < e->n_others; o++)
+		if (strcmp(e->others[o], e->event) != 0 && adds_other(fit, o, form, &factor)) {
+			v->shape = SHAPE_ALSO;
+			v->other = o;
+			v->factor = factor;
+			return true;
+		}
+	return false;
+}
+
+bool shape_level(const struct fit *fit, double *form, struct verdict *v)
+{
+	const struct judged_event *e = fit->event;
+	size_t known;
+	for (size_t o = 0; o < e->n_others; o++) {
+		struct fitted_line line = {0};
+		double least = INFINITY, most = 0;
+		if (!same_base_name(e->others[o], e->event) || strcmp(e->others[o], e->event) == 0 ||
+		    !predictions_of(fit, o, form, &known) || known < fit->n)
+			continue;
+		for (size_t i = 0; i < fit->n; i++) {
+			least = fmin(least, form[i]);
+			most = fmax(most, form[i]);
+		}
+		/* its own count has nothing to do with the other's: a slope of 1 over a wide range is no chance */
+		if (most < 100 * fmax(least, 1) || !fit_line(fit, form, false, false, &line) ||
+		    fabs(line.k - 1) > VERDICT_USABLE || !fit_differs(fit, line.k, line.se_k, 0))
+			continue;
+		v->shape = SHAPE_LEVEL;
+		v->other = o;
+		v->factor = line.k;
+		v->offset = line.o;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,27 @@
+/* The forms that a faulty counter is recognised by (verdict.h). Each is true when it fits, and then sets shape and
+ * parameters of the verdict; which kind of verdict that is, is its caller's affair. */
+#ifndef TARE_TRUST_VERDICT_SHAPES_H
+#define TARE_TRUST_VERDICT_SHAPES_H
+
+#include <stdbool.h>
+
+#include "trust/verdict.h"
+#include "trust/verdict_fit.h"
+
+/* form[fit->n]: room to work in. */
+bool shape_interrupts(const struct fit *fit, struct verdict *v);
+bool shape_interrupts_noisy(const struct fit *fit, double *form, struct verdict *v);
+bool shape_drops(const struct fit *fit, struct verdict *v);
+bool shape_resolution(const struct fit *fit, struct verdict *v);
+bool shape_times(const struct fit *fit, double *form, struct verdict *v);
+bool shape_line(const struct fit *fit, double *form, struct verdict *v);
+bool shape_wraps(const struct fit *fit, double *form, struct verdict *v);
+bool shape_saturates(const struct fit *fit, double *form, struct verdict *v);
+bool shape_throttled(const struct fit *fit, double *form, struct verdict *v);
+/* of another event: instead of this one, or besides */
+bool shape_instead(const struct fit *fit, double *form, struct verdict *v);
+bool shape_also(const struct fit *fit, double *form, struct verdict *v);
+/* of an event that has no prediction: it grows as the same event of another level is predicted to */
+bool shape_level(const struct fit *fit, double *form, struct verdict *v);
+
+#endif

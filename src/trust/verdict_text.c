@@ -1,0 +1,160 @@
+/* A verdict in words. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trust/verdict.h"
+
+static const char *const kinds[VERDICT_KINDS] = {
+	[VERDICT_UNJUDGED] = "unjudged",
+	[VERDICT_EXACT] = "exact",
+	[VERDICT_OFFSET] = "offset",
+	[VERDICT_PROPORTIONAL] = "proportional",
+	[VERDICT_NOISY] = "noisy",
+	[VERDICT_WRONG] = "wrong",
+	[VERDICT_NOTHING] = "counts nothing here",
+	[VERDICT_UNPREDICTABLE] = "unpredictable",
+};
+
+static const char *const shapes[VERDICT_SHAPES] = {
+	[SHAPE_NONE] = "",
+	[SHAPE_TIMES] = "times",
+	[SHAPE_ALSO] = "also",
+	[SHAPE_INTERRUPTS] = "interrupts",
+	[SHAPE_INSTEAD] = "instead",
+	[SHAPE_LEVEL] = "level",
+	[SHAPE_STUCK] = "stuck",
+	[SHAPE_WRAPS] = "wraps",
+	[SHAPE_SATURATES] = "saturates",
+	[SHAPE_DROPS] = "drops",
+	[SHAPE_THROTTLED] = "throttled",
+	[SHAPE_RESOLUTION] = "resolution",
+};
+
+const char *verdict_kind_name(enum verdict_kind kind) { return kinds[kind]; }
+const char *verdict_shape_name(enum verdict_shape shape) { return shapes[shape]; }
+
+struct words {
+	char *out;
+	size_t bytes;
+};
+
+static void say(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct words *w, const char *format, ...)
+{
+	size_t at = strlen(w->out);
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(w->out + at, w->bytes - at, format, arguments);
+	va_end(arguments);
+}
+
+static const char *other_of(const struct judged_event *e, const struct verdict *v)
+{
+	return v->other < e->n_others ? e->others[v->other] : "another event";
+}
+
+static void say_times(struct words *w, const struct judged_event *e, const struct verdict *v)
+{
+	if (v->factor == 2)
+		say(w, "counts each event twice");
+	else if (v->factor == 0.5)
+		say(w, strstr(e->event, "branch") ? "counts half of the branches" : "counts half of the events");
+	else if (v->factor == floor(v->factor) && v->factor > 0)
+		say(w, "counts each event %g times", v->factor);
+	else
+		say(w, "counts %.4g times the events", v->factor);
+	if (v->offset != 0)
+		say(w, ", %+.6g", v->offset);
+	if (v->also_other)
+		say(w, " (or %s instead: these kernels do not tell)", other_of(e, v));
+}
+
+/* Counters that are known for it: Nieto et al. 4.2; rep: AMD and Intel differ in what an iteration is. */
+static void say_also(struct words *w, const struct judged_event *e, const struct verdict *v)
+{
+	const char *other = other_of(e, v);
+	if (v->factor < 0)
+		say(w, "misses %s", other);
+	else if (strncmp(other, "rep-iterations", 14) == 0)
+		say(w, "counts each iteration of a rep instruction");
+	else
+		say(w, "counts %s, too", other);
+	if (fabs(v->factor) != 1)
+		say(w, ", %.4g times", fabs(v->factor));
+	if (strncmp(e->event, "fp-", 3) == 0 && strncmp(other, "stores", 6) == 0 && v->factor > 0)
+		say(w, " (as the POWER4 does)");
+}
+
+static void say_shape(struct words *w, const struct judged_event *e, const struct verdict *v)
+{
+	switch (v->shape) {
+	case SHAPE_TIMES: say_times(w, e, v); break;
+	case SHAPE_ALSO: say_also(w, e, v); break;
+	case SHAPE_INTERRUPTS: say(w, "counts one more for each interrupt or fault"); break;
+	case SHAPE_INSTEAD: say(w, "counts %s instead", other_of(e, v)); break;
+	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v)); break;
+	case SHAPE_STUCK: say(w, "always shows %.15g", v->offset); break;
+	case SHAPE_WRAPS: say(w, "begins anew at 2^%u", v->bits); break;
+	case SHAPE_SATURATES: say(w, "stays at %.15g", v->offset); break;
+	case SHAPE_DROPS: say(w, "loses samples of %.15g: %.3g %% are left", v->period, 100 * v->factor); break;
+	case SHAPE_THROTTLED:
+		say(w, "throttled: beyond %.0f it loses events", v->offset);
+		if (isfinite(v->factor))
+			say(w, ", %.3g %% are left", 100 * v->factor);
+		break;
+	case SHAPE_RESOLUTION: say(w, "counts in steps of %.15g", v->period); break;
+	case SHAPE_NONE: break;
+	}
+}
+
+static void say_threshold(struct words *w, const struct verdict *v)
+{
+	if (v->usable_from == 0)
+		say(w, "within 5 %% at all sizes");
+	else if (isinf(v->usable_from))
+		say(w, "not within 5 %% at any size");
+	else
+		say(w, "within 5 %% from %.6g on", ceil(v->usable_from));
+}
+
+void verdict_text(const struct judged_event *e, const struct verdict *v, char *out, size_t out_bytes)
+{
+	struct words words = {out, out_bytes}, *w = &words;
+	if (out_bytes == 0)
+		return;
+	*out = '\0';
+	if (v->only)
+		say(w, "%s: ", v->only);
+	if (v->only && v->only_kind == VERDICT_NOTHING)
+		say(w, "counts nothing");
+	say_shape(w, e, v);
+	switch (v->kind) {
+	case VERDICT_UNJUDGED: say(w, "%s", v->why ? v->why : "no verdict"); break;
+	case VERDICT_EXACT: break;
+	case VERDICT_OFFSET:
+		say(w, "%+.6g", v->offset);
+		if (v->half_width > 0)
+			say(w, " ± %.3g", v->half_width);
+		break;
+	case VERDICT_NOISY:
+		say(w, "%s", *out ? "; " : "");
+		say_threshold(w, v);
+		break;
+	case VERDICT_WRONG:
+		if (v->shape == SHAPE_NONE && v->only_kind != VERDICT_NOTHING) {
+			say(w, "%s", "follows no known form");
+			if (v->worst < e->n_points && e->points[v->worst].n)
+				say(w, ": %s %g shows %.15g, not %.15g", e->points[v->worst].kernel,
+				    e->points[v->worst].size, e->points[v->worst].observed[0],
+				    e->points[v->worst].predicted);
+		}
+		break;
+	case VERDICT_UNPREDICTABLE:
+		say(w, "no prediction; %s%s", e->witness ? "witness: " : "no other witness",
+		    e->witness ? e->witness : "");
+		break;
+	default: break;
+	}
+}

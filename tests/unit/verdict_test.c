@@ -1,0 +1,299 @@
+/* The judge of counters (trust/verdict.h): counters that are faulty in a known way are named, clean ones are never accused. The counts are
+ * made by arithmetic: five kernels, whose events are known multiples of their size, and a counter that shows them with a planted fault.
+ *
+ *     verdict_test [TIMES]      TIMES × 1000 simulated runs of clean counters */
+#include <gsl/gsl_cdf.h>
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "tap.h"
+#include "trust/verdict.h"
+
+enum { INSTRUCTIONS, LOADS, STORES, BRANCHES, FP, REP, KERNEL, EVENTS };
+static const char *const names[EVENTS] = { "instructions:u", "loads:u",	       "stores:u",	 "branches:u",
+					   "fp-operations:u", "rep-iterations:u", "instructions:k" };
+
+enum { KERNELS = 5, SIZES = 6, POINTS = KERNELS * SIZES, MOST = 100 };
+/* per unit of size, and once */
+static const struct {
+	const char *name;
+	double each[EVENTS], once[EVENTS];
+} kernels[KERNELS] = {
+	{ "loop", { 2, 0, 0, 1, 0, 0, NAN }, { 21, 4, 0, 7, 0, 0, NAN } },
+	{ "array", { 6, 1, 1, 1, 0, 0, NAN }, { 24, 4, 0, 8, 0, 0, NAN } },
+	{ "stores", { 10, 0, 8, 1, 0, 0, NAN }, { 21, 4, 0, 7, 0, 0, NAN } },
+	{ "fp", { 53, 2, 1, 1, 50, 0, NAN }, { 24, 4, 0, 7, 0, 0, NAN } },
+	{ "rep", { 4, 0, 0, 1, 0, 30, NAN }, { 21, 4, 0, 7, 0, 0, NAN } },
+};
+static const double sizes[SIZES] = { 10, 100, 1000, 10000, 100000, 1000000 };
+
+/* One counter's world: its points, filled by simulate(). */
+struct world {
+	struct judged_point points[POINTS];
+	double observed[POINTS][MOST], interrupts[POINTS][MOST], others[POINTS][EVENTS];
+	struct judged_event event;
+};
+
+static double predicted(size_t kernel, double size, int event) { return kernels[kernel].each[event] * size + kernels[kernel].once[event]; }
+
+static double normal(struct random *r) { return sqrt(-2 * log(1 - random_unit(r))) * cos(2 * M_PI * random_unit(r)); }
+
+/* What a counter shows of x events in an execution with u interrupts; z: all events' predictions. */
+typedef double shows(double x, double u, const double *z, struct random *r);
+
+static void simulate(struct world *w, int event, double scale, size_t n, shows *counter, bool knows_interrupts, uint64_t seed)
+{
+	struct random r = { seed };
+	for (size_t k = 0; k < KERNELS; k++)
+		for (size_t s = 0; s < SIZES; s++) {
+			size_t p = k * SIZES + s;
+			double size = sizes[s] * scale;
+			for (int e = 0; e < EVENTS; e++)
+				w->others[p][e] = predicted(k, size, e);
+			w->points[p] = (struct judged_point){ .kernel = kernels[k].name,
+							      .size = size,
+							      .predicted = w->others[p][event],
+							      .n = n,
+							      .observed = w->observed[p],
+							      .others = w->others[p],
+							      .interrupts = knows_interrupts ? w->interrupts[p] : NULL };
+			for (size_t i = 0; i < n; i++) {
+				/* at 1000 a second and 10^9 instructions a second, and some faults at the start */
+				double mean = w->others[p][INSTRUCTIONS] / 1e6, u = 2;
+				for (double left = mean + sqrt(mean) * normal(&r); left > random_unit(&r); left--)
+					u++;
+				w->interrupts[p][i] = u;
+				w->observed[p][i] = counter(w->others[p][event], u, w->others[p], &r);
+			}
+		}
+	w->event = (struct judged_event){
+		.event = names[event], .points = w->points, .n_points = POINTS, .others = names, .n_others = EVENTS };
+}
+
+static struct verdict judge(struct world *w, char text[300])
+{
+	struct verdict v;
+	if (!verdict_judge(&w->event, &v))
+		ok(false, "memory");
+	verdict_text(&w->event, &v, text, 300);
+	return v;
+}
+
+static struct verdict verdict_of(int event, double scale, size_t n, shows *counter, bool knows, char text[300])
+{
+	static struct world w;
+	simulate(&w, event, scale, n, counter, knows, 7);
+	return judge(&w, text);
+}
+
+/* ---- planted faults ---- */
+
+static double clean(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, x; }
+static double twice(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, 2 * x; }
+static double sixteen(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, 16 * x; }
+static double half(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, floor(x / 2); }
+static double tenth_more(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, floor(1.1 * x); }
+static double overhead(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, x + 139; }
+static double per_interrupt(double x, double u, const double *z, struct random *r) { return (void)z, (void)r, x + u; }
+static double stuck(double x, double u, const double *z, struct random *r) { return (void)x, (void)u, (void)z, (void)r, 4711; }
+static double nothing(double x, double u, const double *z, struct random *r) { return (void)x, (void)u, (void)z, (void)r, 0; }
+static double wraps(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, fmod(x, ldexp(1, 40)); }
+static double saturates(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, fmin(x, 65535); }
+static double throttled(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, fmin(x, floor(20000 + 0.3 * (x - 20000)));
+}
+static double loads_instead(double x, double u, const double *z, struct random *r) { return (void)x, (void)u, (void)r, z[LOADS]; }
+static double stores_too(double x, double u, const double *z, struct random *r) { return (void)u, (void)r, x + z[STORES]; }
+static double iterations_too(double x, double u, const double *z, struct random *r) { return (void)u, (void)r, x + z[REP]; }
+static double users_and_own(double x, double u, const double *z, struct random *r)
+{
+	return (void)x, z[INSTRUCTIONS] + 40000 + 2000 * u + 900 * normal(r);
+}
+static double own(double x, double u, const double *z, struct random *r) { return (void)x, (void)z, 40000 + 2000 * u + 900 * normal(r); }
+/* samples of 1000 events, of which a fifth is lost */
+static double drops(double x, double u, const double *z, struct random *r)
+{
+	double n = floor(x / 1000);
+	(void)u, (void)z;
+	return 1000 * fmin(n, fmax(0, nearbyint(0.8 * n + sqrt(0.16 * n) * normal(r))));
+}
+static double in_steps(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, 1000 * floor(x / 1000); }
+static double twice_in_rep(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)r, z[REP] > 0 ? 2 * x : x;
+}
+
+/* ---- clean counters: on average they show what took place, or a constant more ---- */
+
+static double with_noise(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, nearbyint(x + 20 * normal(r)); }
+static double with_growing_noise(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, nearbyint(x * (1 + 0.02 * normal(r)));
+}
+static double with_poisson_noise(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, fmax(0, nearbyint(x + sqrt(x) * normal(r)));
+}
+/* an overhead of whole events that differs from execution to execution: Korn's perfex */
+static double with_overhead(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, x + floor(-200 * log(1 - random_unit(r)));
+}
+static double with_fixed_overhead(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, x + 139 + floor(4 * random_unit(r));
+}
+/* now and then a thousand more: another program was scheduled */
+static double with_rare_excess(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, x + (random_unit(r) < 0.02 ? 1000 * random_unit(r) : 0);
+}
+
+/* ---- facts ---- */
+
+#define NAMED(event, scale, n, counter, knows, kind_is, shape_is, text_is)                                                        \
+	do {                                                                                                                      \
+		char text[300];                                                                                                   \
+		struct verdict v = verdict_of(event, scale, n, counter, knows, text);                                             \
+		if (!ok(v.kind == (kind_is) && v.shape == (shape_is), #counter " of %s: %s, %s", names[event],                    \
+			verdict_kind_name(kind_is), verdict_shape_name(shape_is)))                                                \
+			printf("# is %s, %s: %s\n", verdict_kind_name(v.kind), verdict_shape_name(v.shape), text);                \
+		equal_text(text, text_is, "… in words");                                                                          \
+	} while (0)
+
+static void name_faults(void)
+{
+	NAMED(INSTRUCTIONS, 1, 3, clean, true, VERDICT_EXACT, SHAPE_NONE, "");
+	NAMED(INSTRUCTIONS, 1, 3, overhead, true, VERDICT_OFFSET, SHAPE_NONE, "+139");
+	NAMED(INSTRUCTIONS, 1, 3, twice, true, VERDICT_PROPORTIONAL, SHAPE_TIMES, "counts each event twice");
+	NAMED(STORES, 1, 3, sixteen, true, VERDICT_PROPORTIONAL, SHAPE_TIMES, "counts each event 16 times");
+	NAMED(BRANCHES, 1, 3, half, true, VERDICT_PROPORTIONAL, SHAPE_TIMES, "counts half of the branches");
+	NAMED(LOADS, 1, 3, half, true, VERDICT_PROPORTIONAL, SHAPE_TIMES, "counts half of the events");
+	NAMED(LOADS, 1, 3, tenth_more, true, VERDICT_PROPORTIONAL, SHAPE_TIMES, "counts 1.1 times the events");
+	NAMED(INSTRUCTIONS, 1, 10, per_interrupt, true, VERDICT_PROPORTIONAL, SHAPE_INTERRUPTS,
+	      "counts one more for each interrupt or fault");
+	NAMED(STORES, 1, 10, per_interrupt, true, VERDICT_PROPORTIONAL, SHAPE_INTERRUPTS, "counts one more for each interrupt or fault");
+	NAMED(BRANCHES, 1, 3, stuck, true, VERDICT_WRONG, SHAPE_STUCK, "always shows 4711");
+	NAMED(FP, 1, 3, nothing, true, VERDICT_NOTHING, SHAPE_NONE, "");
+	NAMED(INSTRUCTIONS, 1e6, 3, wraps, false, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^40");
+	NAMED(INSTRUCTIONS, 1, 3, saturates, true, VERDICT_WRONG, SHAPE_SATURATES, "stays at 65535");
+	NAMED(INSTRUCTIONS, 1, 3, throttled, true, VERDICT_WRONG, SHAPE_THROTTLED,
+	      "throttled: beyond 20000 it loses events, 30 % are left");
+	NAMED(STORES, 1, 3, loads_instead, true, VERDICT_WRONG, SHAPE_INSTEAD, "counts loads:u instead");
+	NAMED(FP, 1, 3, stores_too, true, VERDICT_PROPORTIONAL, SHAPE_ALSO, "counts stores:u, too (as the POWER4 does)");
+	NAMED(INSTRUCTIONS, 1, 3, iterations_too, true, VERDICT_PROPORTIONAL, SHAPE_ALSO, "counts each iteration of a rep instruction");
+	NAMED(KERNEL, 1, 10, users_and_own, true, VERDICT_WRONG, SHAPE_LEVEL, "counts another level: instructions:u");
+	NAMED(KERNEL, 1, 10, own, true, VERDICT_UNPREDICTABLE, SHAPE_NONE, "no prediction; no other witness");
+	NAMED(INSTRUCTIONS, 1, 3, in_steps, true, VERDICT_NOISY, SHAPE_RESOLUTION, "counts in steps of 1000; within 5 % from 20000 on");
+	NAMED(INSTRUCTIONS, 1, 3, twice_in_rep, true, VERDICT_WRONG, SHAPE_TIMES, "rep: counts each event twice");
+	char text[300];
+	struct verdict v = verdict_of(INSTRUCTIONS, 1, 10, drops, true, text);
+	ok(v.kind == VERDICT_WRONG && v.shape == SHAPE_DROPS && v.period == 1000 && fabs(v.factor - 0.8) < 0.02,
+	   "a fifth of the samples of 1000 events is lost (%s)", text);
+	v = verdict_of(KERNEL, 1, 10, own, true, text);
+	ok(!verdict_accuses(v.kind), "a count that nothing predicts is not accused");
+}
+
+/* Korn, Table 2: 830,000 instructions of overhead, 180 (x · k) or so an iteration. Here by the law itself. */
+static void thresholds(void)
+{
+	static struct world w;
+	char text[300];
+	simulate(&w, INSTRUCTIONS, 1, 3, overhead, true, 1);
+	struct verdict v = judge(&w, text);
+	double law = 139 / VERDICT_USABLE, least = INFINITY;
+	for (size_t p = 0; p < POINTS; p++)
+		if (w.points[p].predicted >= law)
+			least = fmin(least, w.points[p].predicted);
+	near(v.usable_from, least, 0, "an overhead of 139 is within 5 % from the first tested size on that the threshold law allows");
+	ok(v.offset == 139 && v.half_width == 0, "the offset is 139 ± 0");
+	simulate(&w, INSTRUCTIONS, 1, 20, with_overhead, true, 1);
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_NOISY && v.usable_from > 200 / VERDICT_USABLE && v.usable_from < 1e6,
+	   "an overhead that varies: usable above %g events (%s)", v.usable_from, text);
+	simulate(&w, INSTRUCTIONS, 1, 20, with_growing_noise, true, 1);
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_NOISY, "noise of 2 %% is noise (%s)", text);
+}
+
+static void no_data(void)
+{
+	static struct world w;
+	char text[300];
+	simulate(&w, REP, 1, 3, clean, true, 1);
+	for (size_t p = 0; p < POINTS; p++)
+		w.points[p].n = 0;
+	struct verdict v = judge(&w, text);
+	ok(v.kind == VERDICT_UNJUDGED, "what was not observed is not judged (%s)", text);
+	simulate(&w, REP, 1, 3, clean, true, 1);
+	w.event.n_points = SIZES; /* the loop has no rep */
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_EXACT || v.kind == VERDICT_UNJUDGED, "an event without a stimulus (%s)", text);
+	ok(v.kind != VERDICT_EXACT, "… is not exact: it is unjudged");
+	simulate(&w, LOADS, 1, 3, overhead, true, 1);
+	w.event.n_points = 1;
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_UNJUDGED, "one size does not tell an offset from a factor");
+	simulate(&w, LOADS, 1, 3, clean, true, 1);
+	w.event.n_points = 0;
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_UNJUDGED, "no points, no verdict");
+	verdict_text(&w.event, &v, text, 1);
+	equal_text(text, "", "a text of one byte is empty");
+}
+
+static void trusts(void)
+{
+	ok(verdict_trust(VERDICT_EXACT, false, 0, 5) == TRUST_VERIFIED, "exact: verified");
+	ok(verdict_trust(VERDICT_OFFSET, true, 0, 5) == TRUST_VERIFIED && verdict_trust(VERDICT_OFFSET, false, 0, 1e9) == TRUST_BIASED,
+	   "an offset taken off: verified; left in: biased");
+	ok(verdict_trust(VERDICT_PROPORTIONAL, true, 0, 1e9) == TRUST_BIASED, "proportional: biased");
+	ok(verdict_trust(VERDICT_NOISY, false, 1000, 1000) == TRUST_VERIFIED && verdict_trust(VERDICT_NOISY, false, 1000, 999) == TRUST_BIASED &&
+		   verdict_trust(VERDICT_NOISY, false, INFINITY, 1e18) == TRUST_BIASED,
+	   "noisy: verified from N events on, else biased");
+	ok(verdict_trust(VERDICT_WRONG, true, 0, 1e9) == TRUST_REFUTED, "wrong: refuted");
+	ok(verdict_trust(VERDICT_UNPREDICTABLE, true, 0, 1e9) == TRUST_UNVERIFIED && verdict_trust(VERDICT_UNJUDGED, true, 0, 1) == TRUST_UNVERIFIED,
+	   "unpredictable, unjudged: unverified");
+}
+
+/* 1000 simulated machines, each with 7 clean counters of 3 to 20 executions a point. If a machine were accused with probability p, none of
+ * 1000 would be with probability (1 − p)^1000: below 5 % for p above 0.3 %. */
+static void accuse_no_clean_one(int times)
+{
+	static struct world w;
+	static shows *const counters[] = { clean,		 with_noise,	      with_growing_noise, with_poisson_noise,
+					   with_overhead,	 with_fixed_overhead, with_rare_excess };
+	size_t n = sizeof counters / sizeof *counters, accused[7] = { 0 }, machines = 0;
+	for (int run = 0; run < 1000 * times; run++) {
+		bool any = false;
+		for (size_t c = 0; c < n; c++) {
+			char text[300];
+			static const size_t executions[] = { 10, 20, 10, 30 };
+			simulate(&w, (run + (int)c) % REP, 1, counters[c] == clean ? 3 : executions[run % 4], counters[c], run % 2,
+				 (uint64_t)run * n + c);
+			struct verdict v = judge(&w, text);
+			bool bad = verdict_accuses(v.kind) || v.kind == VERDICT_NOTHING || v.kind == VERDICT_UNJUDGED;
+			if (bad && accused[c] < 3)
+				printf("# run %d, counter %zu, %s: %s, %s\n", run, c, names[(run + (int)c) % REP], verdict_kind_name(v.kind), text);
+			accused[c] += bad;
+			any |= bad;
+		}
+		machines += any;
+	}
+	unsigned runs = 1000 * (unsigned)times;
+	double most = 1 - pow(0.05, 1.0 / runs);
+	ok(machines == 0, "no clean counter is accused on any of %u simulated machines: at 95 %%, fewer than %.2g of machines would be (%zu)",
+	   runs, most, machines);
+	ok(gsl_cdf_binomial_P(0, most, runs) <= 0.0500001, "… by the binomial distribution");
+}
+
+int main(int argc, char **argv)
+{
+	name_faults();
+	thresholds();
+	no_data();
+	trusts();
+	accuse_no_clean_one(argc > 1 ? atoi(argv[1]) : 1);
+	return done();
+}
