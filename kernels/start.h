@@ -10,13 +10,24 @@
  *       jumps          digits              digits
  *     finish           3                   3                  instructions, one of them a system call
  *
+ * With KERNEL_REGION the same kernel is a function instead, which a program with libc calls: start_region.h. What
+ * `start` and `finish` count either way is in start.truth, too.
+ *
  * digits: those of the argument as given. A number with other characters is not refused, and means nothing. */
 #ifndef TARE_KERNELS_START_H
 #define TARE_KERNELS_START_H
 
 #if defined(__x86_64__)
-
 #define N %rbx
+#elif defined(__aarch64__)
+#define N x19
+#else
+#error "no kernels for this processor"
+#endif
+
+#if defined(KERNEL_REGION)
+#include "start_region.h"
+#elif defined(__x86_64__)
 
 .macro start
 	.globl _start
@@ -51,8 +62,6 @@ start_read:
 
 #elif defined(__aarch64__)
 
-#define N x19
-
 .macro start
 	.globl _start
 	.text
@@ -81,8 +90,6 @@ start_read:
 	svc	#0
 .endm
 
-#else
-#error "no kernels for this processor"
 #endif
 
 .section .note.GNU-stack, "", %progbits
