@@ -1,9 +1,9 @@
-"""What the tests of the Python package share: the package of this tree with this build's command and library, and cli.py's facts."""
+"""What the tests of the Python package share: the package of this tree with this build's command and library, and the facts of tests/cli/cli.py."""
 import json
 import os
 import sys
 
-LIBRARY, PACKAGE = map(os.path.abspath, sys.argv[2:4])  # before cli.py goes to a folder of its own
+LIBRARY, PACKAGE = map(os.path.abspath, sys.argv[2:4])  # before tests/cli/cli.py goes to a folder of its own
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../cli"))
 import cli  # noqa: E402
 
