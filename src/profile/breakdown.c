@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 
 /* What makes a row: equal keys are one row. Strings are those of the symbols, which answer equal questions with
@@ -21,24 +22,16 @@ struct breakdown_build {
 	struct breakdown *out;
 	struct key *keys; /* of the rows */
 	size_t capacity, key_capacity;
-	uint32_t *slots; /* number of a row + 1; 0: free; a power of two of them */
-	size_t slot_count;
+	struct hash_index index;    /* of keys */
 	VEC(const char *) troubled; /* modules that were mentioned */
 	VEC(const char *) notes;
 };
 
-static uint64_t hash_text(uint64_t h, const char *text)
+static uint64_t hash_key(const struct breakdown_build *job, const struct key *k)
 {
-	for (; text && *text; text++)
-		h = (h ^ (uint8_t)*text) * 0x100000001b3u; /* FNV-1a */
-	return h * 0x100000001b3u;
-}
-
-static size_t hash(const struct key *k)
-{
-	uint64_t h = hash_text(hash_text(hash_text(0xcbf29ce484222325u, k->name), k->module), k->file);
-	h = (h ^ k->begins ^ (uint64_t)k->line << 40 ^ (uintptr_t)k->heap) * 0x9e3779b97f4a7c15u;
-	return (size_t)(h ^ h >> 32);
+	uint64_t h = hash_text(hash_text(hash_text(HASH_BEGIN, k->name), k->module), k->file);
+	h = hash_number(hash_number(h, k->begins), k->line);
+	return hash_number(h, k->heap ? (uint64_t)(k->heap - job->locations->all) + 1 : 0);
 }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -47,23 +40,6 @@ static bool same(const struct key *a, const struct key *b)
 {
 	return a->begins == b->begins && a->line == b->line && a->heap == b->heap && same_text(a->name, b->name) &&
 	       same_text(a->module, b->module) && same_text(a->file, b->file);
-}
-
-static bool grow(struct breakdown_build *job)
-{
-	size_t n = job->slot_count ? 2 * job->slot_count : 1024;
-	uint32_t *slots = calloc(n, sizeof *slots);
-	if (!slots)
-		return false;
-	for (size_t i = 0; i < job->out->n_rows; i++) {
-		size_t at = hash(&job->keys[i]) & (n - 1);
-		while (slots[at])
-			at = (at + 1) & (n - 1);
-		slots[at] = (uint32_t)i + 1;
-	}
-	free(job->slots);
-	job->slots = slots, job->slot_count = n;
-	return true;
 }
 
 static const char *copy(struct breakdown *out, const char *text)
@@ -75,27 +51,25 @@ static const char *copy(struct breakdown *out, const char *text)
 static struct breakdown_row *row_of(struct breakdown_build *job, const struct key *key)
 {
 	struct breakdown *out = job->out;
-	if (2 * out->n_rows >= job->slot_count && !grow(job))
+	const uint64_t hash = hash_key(job, key);
+	struct hash_search search = hash_find(&job->index, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (same(&job->keys[i], key))
+			return &out->rows[i];
+	struct breakdown_row row = {.name = copy(out, key->name),
+				    .module = copy(out, key->module ? key->module : ""),
+				    .file = copy(out, key->file),
+				    .line = key->line,
+				    .counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *row.counts)};
+	if (!row.name || !row.module || (key->file && !row.file) || !row.counts ||
+	    !vec_grow((void **)&out->rows, &job->capacity, out->n_rows, sizeof *out->rows) ||
+	    !vec_grow((void **)&job->keys, &job->key_capacity, out->n_rows, sizeof *job->keys))
 		return NULL;
-	size_t at = hash(key) & (job->slot_count - 1);
-	while (job->slots[at] && !same(&job->keys[job->slots[at] - 1], key))
-		at = (at + 1) & (job->slot_count - 1);
-	if (!job->slots[at]) {
-		struct breakdown_row row = {
-			.name = copy(out, key->name),
-			.module = copy(out, key->module ? key->module : ""),
-			.file = copy(out, key->file),
-			.line = key->line,
-			.counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *row.counts)};
-		if (!row.name || !row.module || (key->file && !row.file) || !row.counts ||
-		    !vec_grow((void **)&out->rows, &job->capacity, out->n_rows, sizeof *out->rows) ||
-		    !vec_grow((void **)&job->keys, &job->key_capacity, out->n_rows, sizeof *job->keys))
-			return NULL;
-		out->rows[out->n_rows] = row;
-		job->keys[out->n_rows++] = *key;
-		job->slots[at] = (uint32_t)out->n_rows;
-	}
-	return &out->rows[job->slots[at] - 1];
+	if (!hash_add(&job->index, hash, (uint32_t)out->n_rows))
+		return NULL;
+	out->rows[out->n_rows] = row;
+	job->keys[out->n_rows] = *key;
+	return &out->rows[out->n_rows++];
 }
 
 /* Once of each module: why its names are fewer than they could be. */
@@ -411,7 +385,7 @@ bool breakdown_new(const struct locations *locations, struct symbols *symbols, e
 	done = true;
 out:
 	free(job.keys);
-	free(job.slots);
+	hash_free(&job.index);
 	vec_free(&job.troubled);
 	vec_free(&job.notes);
 	if (!done) {

@@ -57,7 +57,7 @@ static void print_models(const char *of, const struct model_counts *counts, size
 }
 
 /* What the exact engine and the first machine both count, each in its own way; and the laws of every machine's counts. */
-static void compare_models(const struct tally *t, const struct machine *machines, size_t n)
+static void compare_models(const struct tally *t, const struct model_setup *machines, size_t n)
 {
 	const uint64_t *branch = t->models[0].branch, *stream = t->models[0].stream;
 	const struct { const char *name; uint64_t model, exact; } same[] = {
@@ -70,17 +70,17 @@ static void compare_models(const struct tally *t, const struct machine *machines
 		 t->total[COUNT_DIRECT_CALLS] + t->total[COUNT_INDIRECT_CALLS] + t->total[COUNT_RETURNS]},
 	};
 	const char *why;
-	for (size_t i = 0; i < (n && machines[0].has_branches ? sizeof same / sizeof *same : 3); i++)
+	for (size_t i = 0; i < (n ? sizeof same / sizeof *same : 3); i++)
 		fprintf(stderr, "both %s %" PRIu64 " %" PRIu64 "\n", same[i].name, same[i].model, same[i].exact);
 	for (size_t r = 0; r < t->n_rows; r++)
 		for (size_t m = 0; m < n; m++)
-			if (!model_conserves(&machines[m], &t->rows[r].models[m], &why))
+			if (!model_conserves(&machines[m].machine, &machines[m].options, &t->rows[r].models[m], &why))
 				fprintf(stderr, "broken law: machine %zu, row %zu: %s\n", m, r, why);
 }
 
 int main(int argc, char **argv)
 {
-	static struct machine machines[4];
+	static struct model_setup machines[4];
 	struct error err = {0};
 	struct injection_options injection_options = {.size = sizeof injection_options, .fold = fold_part};
 	bool fixed = false, processes = false, quiet = false, memory = false, counts = false;
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 			injection_options.whole_blocks = strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--model") && i + 1 < argc && injection_options.machine_count < sizeof machines / sizeof *machines) {
 			injection_options.trace = true;
-			if (strcmp(argv[++i], "none") != 0 && !machine_find(argv[i], &machines[injection_options.machine_count++], &err)) {
+			if (strcmp(argv[++i], "none") != 0 && !machine_find(argv[i], &machines[injection_options.machine_count++].machine, &err)) {
 				fprintf(stderr, "run_exact: %s\n", err.text);
 				return 3;
 			}

@@ -130,7 +130,6 @@ static void random_predictors(struct random *r, struct machine *m)
 	static const uint16_t histories[] = { 5, 15, 44, 130 };
 	struct machine_direction *d = &m->direction;
 	struct machine_targets *t = &m->targets;
-	m->has_branches = 1;
 	*d = (struct machine_direction){ .kind = (uint8_t)random_below(r, PREDICT_BTB + 1), .counter_bits = 2, .initial = 1, .history_bits = 8,
 		.entries = 256, .local_entries = 64, .local_counters = 256, .local_counter_bits = 3, .choice_entries = 256, .choice_bits = 2,
 		.weight_bits = 8, .threshold = 30, .tables = 4, .useful_reset = random_in(r, 2) ? 1000 : 262144 };
@@ -189,12 +188,10 @@ static bool charged_equally(struct trial *t, bool print)
 
 static void begin(struct trial *t, unsigned k)
 {
-	struct machine slow = t->machine;
 	struct thread *thread = &t->threads[k];
 	struct model_inline where;
-	slow.no_filters = 1;
 	*thread = (struct thread){ .lives = true };
-	simulated_make(&thread->alone, &slow);
+	simulated_make_with(&thread->alone, &t->machine, &(struct model_options){ .no_filters = 1 });
 	model_watch(thread->alone.model, t->watches, t->n_watches, NULL, t->charged[1]);
 	simulated_core(&thread->alone, 0);
 	simulated_core(&t->together, k);

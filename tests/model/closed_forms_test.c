@@ -73,7 +73,6 @@ static void loop(void)
 		struct trace_program program = { &block, NULL };
 		block.target = block.pc;
 		block.length = (uint16_t)(block.insns * 4);
-		m.has_branches = 1;
 		m.direction = (struct machine_direction){ .kind = PREDICT_TAKEN };
 		on(&m);
 		memset(entries, 0, sizeof(entries));
@@ -323,7 +322,6 @@ static void convolve(unsigned k, uint64_t pixels, bool top_tested, const struct 
 		entries[n++] = PIXELS;
 		entries[n++] = END;
 	}
-	m.has_branches = 1;
 	m.direction = *direction;
 	on(&m);
 	model_run(sim.model, 0, &program, entries, half, 0);

@@ -109,7 +109,6 @@ void random_machine(struct random *r, struct machine *m, bool coherent)
 	m->seed = random_next(r) | 1;
 	m->first_instruction_tlb = m->first_data_tlb = m->first_instruction = m->first_data = MACHINE_NONE;
 	m->coherent = coherent;
-	m->classify = random_in(r, 2);
 	if (random_in(r, 2))
 		random_tlbs(r, m);
 	if (m->n_tlbs && !coherent && random_in(r, 40))
@@ -281,13 +280,13 @@ struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum
 	return m;
 }
 
-void machine_print(const struct machine *m)
+void machine_print(const struct machine *m, const struct model_options *options)
 {
 	static const char *const replacement[] = { "lru", "plru", "fifo", "random", "srrip", "brrip" };
 	static const char *const inclusion[] = { "", " inclusive", " exclusive" };
 	static const char *const prefetch[] = { "", " next-line", " stride" };
 	printf("# fetch_bytes %u seed %#llx%s%s%s\n", m->fetch_bytes, (unsigned long long)m->seed,
-	       m->coherent ? " coherent" : "", m->classify ? " classify" : "", m->no_filters ? " no_filters" : "");
+	       m->coherent ? " coherent" : "", options->classify ? " classify" : "", options->no_filters ? " no_filters" : "");
 	for (unsigned i = 0; i < m->n_caches; i++) {
 		const struct machine_cache *c = &m->caches[i];
 		printf("# cache %u %s: %u sets x %u ways x %u bytes %s%s %s%s%s", i, c->name, c->sets, c->ways,
@@ -324,12 +323,18 @@ static void *zeroed(uint64_t bytes)
 	return memory;
 }
 
-void simulated_make(struct simulated *s, const struct machine *machine)
+void simulated_make_with(struct simulated *s, const struct machine *machine, const struct model_options *options)
 {
 	memset(s, 0, sizeof(*s));
 	s->machine = *machine;
-	s->memory = zeroed(s->bytes = model_bytes(machine));
-	s->model = model_init(s->memory, machine);
+	s->options = *options;
+	s->memory = zeroed(s->bytes = model_bytes(machine, options));
+	s->model = model_init(s->memory, machine, options);
+}
+
+void simulated_make(struct simulated *s, const struct machine *machine)
+{
+	simulated_make_with(s, machine, &(struct model_options){ 0 });
 }
 
 void simulated_scalar(struct simulated *s)
@@ -339,7 +344,7 @@ void simulated_scalar(struct simulated *s)
 
 void simulated_core(struct simulated *s, unsigned core)
 {
-	s->core_memory[core] = zeroed(s->core_bytes = model_core_bytes(&s->machine));
+	s->core_memory[core] = zeroed(s->core_bytes = model_core_bytes(&s->machine, &s->options));
 	s->counts[core] = zeroed(sizeof(struct model_counts));
 	model_core_init(s->model, core, s->core_memory[core], s->counts[core]);
 }

@@ -25,7 +25,7 @@ void usual_machine(struct random *r, struct machine *machine, bool coherent);
  * A machine with one data cache, or one instruction cache (index 0) and nothing else, LRU, write-back, allocating.
  */
 struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum machine_holds holds);
-void machine_print(const struct machine *machine);
+void machine_print(const struct machine *machine, const struct model_options *options);
 
 /* An address far from this one (0: the same), whose granule has the same place in the table of holders (model/core/coherence/coherence.h). */
 uint64_t same_place(const struct machine *machine, uint64_t address, unsigned which);
@@ -35,11 +35,13 @@ uint64_t same_place(const struct machine *machine, uint64_t address, unsigned wh
 struct simulated {
 	struct model *model;
 	struct machine machine;
+	struct model_options options;
 	struct model_counts *counts[SIMULATED_CORES];
 	void *memory, *core_memory[SIMULATED_CORES];
 	uint64_t bytes, core_bytes;
 };
-void simulated_make(struct simulated *s, const struct machine *machine);
+void simulated_make(struct simulated *s, const struct machine *machine); /* without options */
+void simulated_make_with(struct simulated *s, const struct machine *machine, const struct model_options *options);
 /* What is compiled twice (model/core/fast/vectors.h) runs without vectors from now on, as on a processor that has none. */
 void simulated_scalar(struct simulated *s);
 void simulated_core(struct simulated *s, unsigned core);

@@ -298,6 +298,7 @@ static void play_record(struct played *p, const struct record *record, bool with
 
 struct trial {
 	struct machine machine;
+	struct model_options options;
 	struct program program;
 	struct walk walk;
 	size_t end;                    /* given up there */
@@ -391,7 +392,7 @@ static struct outcome run_case(const struct trial *t, bool print)
 	size_t filled = 0;
 
 	memset(&p, 0, sizeof(p));
-	simulated_make(&p.core, &t->machine);
+	simulated_make_with(&p.core, &t->machine, &t->options);
 	simulated_core(&p.core, 0);
 	for (unsigned i = 0; i < 4; i++)
 		charges[i / 2][i % 2] = sparse(2 * NUMBERS * MODEL_WATCHES * 8ull);
@@ -426,7 +427,7 @@ static struct outcome run_case(const struct trial *t, bool print)
 	}
 	model_inline_where(p.core.model, 0, &p.where);
 	p.on = true;
-	simulated_make(&stream, &t->machine);
+	simulated_make_with(&stream, &t->machine, &t->options);
 	simulated_core(&stream, 0);
 	if (t->n_watches)
 		model_watch(stream.model, t->watches, t->n_watches, charges[1][0], charges[1][1]);
@@ -454,7 +455,7 @@ static struct outcome run_case(const struct trial *t, bool print)
 		outcome.equal = false;
 	if (!t->again && !charges_equal(t, charges[0], charges[1], &outcome.charged, print))
 		outcome.equal = false;
-	outcome.lawful = t->again || model_conserves(&t->machine, p.core.counts[0], &outcome.law);
+	outcome.lawful = t->again || model_conserves(&t->machine, &t->options, p.core.counts[0], &outcome.law);
 	if (p.vectors_changed) {
 		outcome.equal = false;
 		if (print)
@@ -512,7 +513,7 @@ static void print_trial(const struct trial *t)
 	struct outcome o = run_case(t, true);
 	if (!o.lawful)
 		printf("# model_conserves: %s\n", o.law);
-	machine_print(&t->machine);
+	machine_print(&t->machine, &t->options);
 	for (size_t i = 0; i < t->walk.n && i < 40; i++) {
 		const struct record *record = &t->walk.records[i];
 		printf("#  ");
@@ -540,7 +541,6 @@ static void print_trial(const struct trial *t)
 
 static void some_branches(struct random *r, struct machine *m)
 {
-	m->has_branches = 1;
 	m->direction = (struct machine_direction){ .kind = random_in(r, 2) ? PREDICT_GSHARE : PREDICT_BIMODAL,
 						   .counter_bits = 2,
 						   .history_bits = 6,
@@ -575,7 +575,7 @@ static void some_watches(struct random *r, struct trial *t)
 		else if (part == 1 && t->machine.n_tlbs)
 			watch = (struct model_watch){ MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs),
 						      (uint8_t)(TLB_FETCHES + 1 + random_below(r, TLB_COUNTS - TLB_FETCHES - 1)), 0 };
-		else if (part == 2 && t->machine.has_branches)
+		else if (part == 2 && !t->options.no_branches)
 			watch = (struct model_watch){ MODEL_BRANCH, 0, BRANCH_MISPREDICTED, 0 };
 		t->watches[w] = watch;
 	}
@@ -655,10 +655,10 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 			usual_machine(&r, &t.machine, false);
 		else
 			random_machine(&r, &t.machine, false);
-		t.machine.classify = 0;
 		if (machines != WAITING && random_in(&r, 3))
 			more_ways(&r, &t.machine);
-		if (random_in(&r, 2))
+		t.options.no_branches = !random_in(&r, 2);
+		if (!t.options.no_branches)
 			some_branches(&r, &t.machine);
 		if (!machine_is_sound(&t.machine, &fault)) {
 			printf("# case %u is refused: [%s] %s: %s\n", i, fault.stanza, fault.key, fault.why);
@@ -682,7 +682,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 		o = run_case(&t, false);
 		charged += o.charged;
 		could += o.can;
-		waited += o.can && requests_levels(&t.machine, levels);
+		waited += o.can && requests_levels(&t.machine, &t.options, levels);
 		all += o.done;
 		in_table += o.found;
 		merged += o.merged;

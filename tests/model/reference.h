@@ -13,7 +13,7 @@
 
 struct reference;
 
-struct reference *reference_new(const struct machine *machine); /* freed with reference_free() */
+struct reference *reference_new(const struct machine *machine, bool classify); /* freed with reference_free() */
 void reference_free(struct reference *r);
 void reference_core(struct reference *r, unsigned core); /* begins to exist */
 const struct model_counts *reference_counts(const struct reference *r, unsigned core);

@@ -242,7 +242,7 @@ static void classify(struct reference *r, unsigned core, unsigned cache, uint64_
 		if (sharing == LOST_FALSE)
 			count(r, core, cache, CACHE_FALSE_SHARING_MISSES);
 	}
-	if (!r->machine.classify)
+	if (!r->classify)
 		return;
 	seen = list_has(&c->seen, line);
 	shadowed = list_take(&c->shadow, line);

@@ -90,6 +90,7 @@ struct region {
 
 struct reference {
 	struct machine machine;
+	bool classify;
 	unsigned n_cores;
 	struct reference_core *cores; /* [MODEL_CORES_MAX] */
 	struct cache_instance shared[MACHINE_CACHES];

@@ -108,14 +108,14 @@ static unsigned number_of(const struct stream *s, unsigned core)
 	return s->many ? (core & 1) + core / 2 * COHERENCE_CORES : core;
 }
 
-static struct run run_case(const struct machine *machine, const struct stream *s, bool print)
+static struct run run_case(const struct machine *machine, const struct model_options *options, const struct stream *s, bool print)
 {
 	struct simulated core;
-	struct reference *reference = reference_new(machine);
+	struct reference *reference = reference_new(machine, options->classify);
 	struct run run = { .equal = true, .lawful = true };
 	bool exists[CORES_MOST] = { 0 };
 	struct model_counts sum = { 0 };
-	simulated_make(&core, machine);
+	simulated_make_with(&core, machine, options);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct step *step = &s->steps[i];
 		static const enum trace_kind kinds[] = { TRACE_READ, TRACE_WRITE, TRACE_PREFETCH };
@@ -146,20 +146,20 @@ static struct run run_case(const struct machine *machine, const struct stream *s
 		for (size_t i = 0; i < sizeof(sum) / sizeof(uint64_t); i++)
 			((uint64_t *)&sum)[i] += from[i];
 	}
-	run.lawful = model_conserves(machine, &sum, &run.law);
+	run.lawful = model_conserves(machine, options, &sum, &run.law);
 	simulated_free(&core);
 	reference_free(reference);
 	return run;
 }
 
-static bool fails(const struct machine *machine, const struct stream *s)
+static bool fails(const struct machine *machine, const struct model_options *options, const struct stream *s)
 {
-	struct run run = run_case(machine, s, false);
+	struct run run = run_case(machine, options, s, false);
 	return !run.equal || !run.lawful;
 }
 
 /* Removes steps, then features of the machine, as long as it still fails. */
-static void shrink(struct machine *machine, struct stream *s)
+static void shrink(struct machine *machine, struct model_options *options, struct stream *s)
 {
 	bool smaller = true;
 	while (smaller) {
@@ -172,7 +172,7 @@ static void shrink(struct machine *machine, struct stream *s)
 				memcpy(without->steps, s->steps, from * sizeof(struct step));
 				memcpy(without->steps + from, s->steps + from + piece,
 				       (s->n - from - piece) * sizeof(struct step));
-				if (fails(machine, without)) {
+				if (fails(machine, options, without)) {
 					*s = *without;
 					smaller = true;
 				} else {
@@ -181,7 +181,7 @@ static void shrink(struct machine *machine, struct stream *s)
 				free(without);
 			}
 		for (unsigned c = 0; c < machine->n_caches; c++)
-			for (unsigned feature = 0; feature < 9; feature++) {
+			for (unsigned feature = 0; feature < 8; feature++) {
 				struct machine simpler = *machine;
 				struct machine_cache *cache = &simpler.caches[c];
 				if (feature == 0)
@@ -198,26 +198,30 @@ static void shrink(struct machine *machine, struct stream *s)
 					cache->replacement = REPLACE_LRU;
 				else if (feature == 6)
 					cache->sets = 1;
-				else if (feature == 7)
+				else
 					simpler.n_tlbs = 0,
 					simpler.first_data_tlb = simpler.first_instruction_tlb = MACHINE_NONE;
-				else
-					simpler.classify = 0;
-				if (memcmp(&simpler, machine, sizeof(simpler)) && fails(&simpler, s)) {
+				if (memcmp(&simpler, machine, sizeof(simpler)) && fails(&simpler, options, s)) {
 					*machine = simpler;
 					smaller = true;
 				}
 			}
+		struct model_options fewer = *options;
+		fewer.classify = 0;
+		if (options->classify && fails(machine, &fewer, s)) {
+			*options = fewer;
+			smaller = true;
+		}
 	}
 }
 
-static void print_case(const struct machine *machine, const struct stream *s)
+static void print_case(const struct machine *machine, const struct model_options *options, const struct stream *s)
 {
 	static const char *const names[] = { "read", "write", "prefetch", "fetch", "begins" };
-	struct run run = run_case(machine, s, true);
+	struct run run = run_case(machine, options, s, true);
 	if (!run.lawful)
 		printf("# model_conserves: %s\n", run.law);
-	machine_print(machine);
+	machine_print(machine, options);
 	for (size_t i = 0; i < s->n && i < 60; i++)
 		printf("#   core %u %s %#llx %u bytes, id %u\n", s->steps[i].core, names[s->steps[i].kind],
 		       (unsigned long long)s->steps[i].address, s->steps[i].bytes, s->steps[i].id);
@@ -227,7 +231,7 @@ static void print_case(const struct machine *machine, const struct stream *s)
 
 /* `cases` machines of a family, each with filters and without. */
 static void compare(const char *fact, uint64_t family, unsigned cases, size_t steps, unsigned cores, bool coherent, bool far,
-		    void (*change)(struct random *r, struct machine *m))
+		    void (*change)(struct random *r, struct machine *m, struct model_options *options))
 {
 	static struct stream s;
 	struct machine machine;
@@ -235,9 +239,11 @@ static void compare(const char *fact, uint64_t family, unsigned cases, size_t st
 	for (unsigned i = 0; i < cases && failed < 1; i++) {
 		struct random r = { family << 32 | i };
 		struct machine_fault fault;
+		struct model_options options = { .no_branches = 1 };
 		random_machine(&r, &machine, coherent);
+		options.classify = random_in(&r, 2);
 		if (change)
-			change(&r, &machine);
+			change(&r, &machine, &options);
 		if (!machine_is_sound(&machine, &fault)) {
 			if (!refused++)
 				printf("# case %u is refused: [%s] %s: %s\n", i, fault.stanza, fault.key,
@@ -246,12 +252,12 @@ static void compare(const char *fact, uint64_t family, unsigned cases, size_t st
 		}
 		random_stream(&r, &machine, &s, 20 + random_below(&r, steps - 20),
 			      cores ? 1 + (unsigned)random_below(&r, cores) : 1, far);
-		for (machine.no_filters = 0; machine.no_filters < 2; machine.no_filters++)
-			if (fails(&machine, &s)) {
+		for (options.no_filters = 0; options.no_filters < 2; options.no_filters++)
+			if (fails(&machine, &options, &s)) {
 				printf("# family %llu case %u:\n", (unsigned long long)family, i);
 				failed++;
-				shrink(&machine, &s);
-				print_case(&machine, &s);
+				shrink(&machine, &options, &s);
+				print_case(&machine, &options, &s);
 				break;
 			}
 	}
@@ -260,7 +266,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, size_t st
 
 /* ---- families ---- */
 
-static void lru_only(struct random *r, struct machine *m)
+static void lru_only(struct random *r, struct machine *m, struct model_options *options)
 {
 	(void)r;
 	for (unsigned c = 0; c < m->n_caches; c++) {
@@ -269,11 +275,12 @@ static void lru_only(struct random *r, struct machine *m)
 		m->caches[c].prefetch_entries = 0;
 		m->caches[c].victim_lines = 0;
 	}
-	m->classify = 0;
+	options->classify = 0;
 }
 
-static void many_ways(struct random *r, struct machine *m)
+static void many_ways(struct random *r, struct machine *m, struct model_options *options)
 {
+	(void)options;
 	for (unsigned c = 0; c < m->n_caches; c++) {
 		m->caches[c].sets = 1 + (uint32_t)random_below(r, 3);
 		m->caches[c].ways = 20 + (uint32_t)random_below(r, 60);
@@ -284,10 +291,10 @@ static void many_ways(struct random *r, struct machine *m)
 	}
 }
 
-static void classified(struct random *r, struct machine *m)
+static void classified(struct random *r, struct machine *m, struct model_options *options)
 {
-	(void)r;
-	m->classify = 1;
+	(void)r, (void)m;
+	options->classify = 1;
 }
 
 static void level_kind(struct machine *m, unsigned inclusion)
@@ -305,20 +312,23 @@ static void level_kind(struct machine *m, unsigned inclusion)
 		}
 }
 
-static void inclusive(struct random *r, struct machine *m)
+static void inclusive(struct random *r, struct machine *m, struct model_options *options)
 {
+	(void)options;
 	(void)r;
 	level_kind(m, INCLUSION_INCLUSIVE);
 }
 
-static void exclusive(struct random *r, struct machine *m)
+static void exclusive(struct random *r, struct machine *m, struct model_options *options)
 {
+	(void)options;
 	(void)r;
 	level_kind(m, INCLUSION_EXCLUSIVE);
 }
 
-static void prefetching(struct random *r, struct machine *m)
+static void prefetching(struct random *r, struct machine *m, struct model_options *options)
 {
+	(void)options;
 	for (unsigned c = 0; c < m->n_caches; c++)
 		if (m->caches[c].inclusion != INCLUSION_EXCLUSIVE) {
 			m->caches[c].prefetch = (uint8_t)(1 + random_below(r, 2));

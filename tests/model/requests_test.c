@@ -202,7 +202,7 @@ static void full(void)
 static bool waits(const struct machine *machine)
 {
 	uint8_t caches[REQUESTS_LEVELS];
-	return requests_levels(machine, caches) != 0;
+	return requests_levels(machine, &(struct model_options){ 0 }, caches) != 0;
 }
 
 static void not_there(void)
@@ -217,7 +217,7 @@ static void not_there(void)
 	outer.caches[L3].inclusion = INCLUSION_EXCLUSIVE;
 	ok(!waits(&inclusive) && !waits(&prefetches) && !waits(&split) && !waits(&random) && !waits(&parts),
 	   "nothing waits in front of inclusive levels, prefetchers, two second levels, other policies, smaller lines");
-	ok(requests_levels(&outer, caches) == 1 && caches[0] == L2, "in front of an exclusive level the one in front of it waits");
+	ok(requests_levels(&outer, &(struct model_options){ 0 }, caches) == 1 && caches[0] == L2, "in front of an exclusive level the one in front of it waits");
 }
 
 /* ---- long streams ---- */
@@ -226,7 +226,7 @@ static void stream(const char *fact, const struct machine *machine, bool scalar,
 {
 	enum { BLOCKS_RUN = 30000 };
 	struct played *p = play(machine, scalar), *ordinary = play(machine, scalar);
-	struct reference *reference = reference_new(machine);
+	struct reference *reference = reference_new(machine, false);
 	uint64_t *entries = malloc(2 * BLOCKS_RUN * sizeof(*entries)), *headers = malloc(BLOCKS_RUN * sizeof(*headers)), lines = 0;
 	struct random r = { seed };
 	bool equal;

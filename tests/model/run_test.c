@@ -51,7 +51,7 @@ static unsigned number_of(const struct walk *w, unsigned core)
 	return w->many ? (core & 1) + core / 2 * COHERENCE_CORES : core;
 }
 
-static struct outcome run_case(const struct machine *machine, const struct program *p, const struct walk *w,
+static struct outcome run_case(const struct machine *machine, const struct model_options *options, const struct program *p, const struct walk *w,
 			       unsigned cores, const struct model_watch *watches, unsigned n_watches, bool scalar,
 			       bool print)
 {
@@ -59,7 +59,7 @@ static struct outcome run_case(const struct machine *machine, const struct progr
 	struct trace_block *blocks = sparse(NUMBERS * sizeof(*blocks));
 	struct trace_program templates = { blocks, p->items };
 	struct simulated core;
-	struct reference *reference = reference_new(machine);
+	struct reference *reference = reference_new(machine, options->classify);
 	struct random cut = { w->cut };
 	uint64_t *sites[2][2], fs_base = 0x31000, *buffer = malloc(RECORDS_MOST * sizeof(struct record));
 	size_t filled = 0;
@@ -67,7 +67,7 @@ static struct outcome run_case(const struct machine *machine, const struct progr
 		sites[i / 2][i % 2] = sparse(site_bytes[i % 2]);
 	for (unsigned b = 0; b < BLOCKS; b++)
 		blocks[p->numbers[b]] = p->blocks[b];
-	simulated_make(&core, machine);
+	simulated_make_with(&core, machine, options);
 	if (scalar)
 		simulated_scalar(&core);
 	model_watch(core.model, watches, n_watches, sites[0][0], sites[0][1]);
@@ -97,7 +97,7 @@ static struct outcome run_case(const struct machine *machine, const struct progr
 			printf("# core %u:\n", k);
 		if (!counts_equal(machine, core.counts[number_of(w, k)], reference_counts(reference, k), print))
 			outcome.equal = false;
-		if (!model_conserves(machine, core.counts[number_of(w, k)], &outcome.law)) {
+		if (!model_conserves(machine, options, core.counts[number_of(w, k)], &outcome.law)) {
 			outcome.lawful = false;
 			break;
 		}
@@ -114,6 +114,7 @@ static struct outcome run_case(const struct machine *machine, const struct progr
 
 struct trial {
 	struct machine machine;
+	struct model_options options;
 	struct program program;
 	struct walk walk;
 	unsigned cores, n_watches;
@@ -123,7 +124,7 @@ struct trial {
 
 static bool fails(const struct trial *t)
 {
-	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches,
+	struct outcome o = run_case(&t->machine, &t->options, &t->program, &t->walk, t->cores, t->watches, t->n_watches,
 				    t->scalar, false);
 	return !o.equal || !o.lawful || !o.charged;
 }
@@ -166,11 +167,11 @@ static void print_trial(const struct trial *t)
 {
 	static const char *const kinds[] = { "read",      "write",  "prefetch", "rep read",
 					     "rep write", "gather", "scatter" };
-	struct outcome o = run_case(&t->machine, &t->program, &t->walk, t->cores, t->watches, t->n_watches,
+	struct outcome o = run_case(&t->machine, &t->options, &t->program, &t->walk, t->cores, t->watches, t->n_watches,
 				    t->scalar, true);
 	if (!o.lawful)
 		printf("# model_conserves: %s\n", o.law);
-	machine_print(&t->machine);
+	machine_print(&t->machine, &t->options);
 	for (size_t i = 0; i < t->walk.n && i < 40; i++) {
 		const struct record *record = &t->walk.records[i];
 		const uint64_t *at = record->entries;
@@ -231,6 +232,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 			usual_machine(&r, &t.machine, coherent);
 		else
 			random_machine(&r, &t.machine, coherent);
+		t.options = (struct model_options){ .no_branches = 1, .classify = !usual && random_in(&r, 2) };
 		if (!machine_is_sound(&t.machine, &fault)) {
 			printf("# case %u is refused: [%s] %s: %s\n", i, fault.stanza, fault.key, fault.why);
 			failed++;
@@ -243,7 +245,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 			    usual);
 		random_watches(&r, &t);
 		for (unsigned way = 0; way < 3; way++) {
-			t.machine.no_filters = way == 2;
+			t.options.no_filters = way == 2;
 			t.scalar = way == 1;
 			if (fails(&t)) {
 				printf("# family %llu case %u:\n", (unsigned long long)family, i);
@@ -281,7 +283,7 @@ static void many_blocks(void)
 	}
 	simulated_make(&core, &machine);
 	simulated_core(&core, 0);
-	reference = reference_new(&machine);
+	reference = reference_new(&machine, false);
 	reference_core(reference, 0);
 	model_run(core.model, 0, &program, entries, n, 0);
 	reference_run(reference, 0, &program, entries, n, 0);

@@ -121,7 +121,6 @@ static bool same(const struct machine *machine, const struct model_counts *a, co
 
 static void predictors(struct machine *machine)
 {
-	machine->has_branches = 1;
 	machine->direction = (struct machine_direction){ .kind = PREDICT_TAGE, .counter_bits = 2, .initial = 1, .entries = 256, .tables = 3,
 		.table_entries = { 64, 64, 64 }, .table_history = { 4, 10, 25 }, .table_tag_bits = { 8, 8, 9 }, .useful_reset = 4096 };
 	machine->targets = (struct machine_targets){ .btb_sets = 16, .btb_ways = 4, .return_entries = 8 };

@@ -602,11 +602,14 @@ static void test_program(void)
 
 /* The linker gives the backend this in the place of model_conserves(): what a broken model's counts would get. */
 static const char *broken_law;
-bool __real_model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why);
-bool __wrap_model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why);
-bool __wrap_model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why)
+bool __real_model_conserves(const struct machine *machine, const struct model_options *options, const struct model_counts *counts,
+			    const char **why);
+bool __wrap_model_conserves(const struct machine *machine, const struct model_options *options, const struct model_counts *counts,
+			    const char **why);
+bool __wrap_model_conserves(const struct machine *machine, const struct model_options *options, const struct model_counts *counts,
+			    const char **why)
 {
-	bool lawful = __real_model_conserves(machine, counts, why);
+	bool lawful = __real_model_conserves(machine, options, counts, why);
 	if (broken_law && !strcmp(machine->name, "r12000"))
 		*why = broken_law, lawful = false;
 	return lawful;

@@ -55,15 +55,17 @@ struct under_test {
 	bool dense;
 };
 
-static void begin(struct under_test *u, const struct machine *machine)
+static void begin_with(struct under_test *u, const struct machine *machine, struct model_options options)
 {
 	memset(u, 0, sizeof(*u));
 	u->machine = *machine;
 	u->memory = aligned_alloc(64, branches_bytes(machine));
 	memset(u->memory, 0, branches_bytes(machine));
-	u->branches = branches_init(u->memory, &u->machine);
+	u->branches = branches_init(u->memory, &u->machine, &options);
 	u->most = RUN;
 }
+
+static void begin(struct under_test *u, const struct machine *machine) { begin_with(u, machine, (struct model_options){ 0 }); }
 
 static void end(struct under_test *u) { free(u->memory); }
 
@@ -360,9 +362,7 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		if (v < many[v].branches->tage.vectors)
 			many[v].branches->tage.vectors = v;
 	}
-	struct machine unfiltered = *machine;
-	unfiltered.no_filters = 1;
-	begin(&simple, &unfiltered);
+	begin_with(&simple, machine, (struct model_options){ .no_filters = 1 });
 	for (unsigned i = 0; i < n; i++) {
 		unsigned kind = draw(kinds);
 		sites[i] = (struct site){.pc = 0x400000 + draw(8000), .character = draw(8)};

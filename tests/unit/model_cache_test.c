@@ -12,6 +12,7 @@
 
 struct lab {
 	struct machine machine;
+	struct model_options options;
 	struct model *model;
 	void *memory, *core_memory[CORES];
 	struct model_counts counts[CORES];
@@ -23,23 +24,29 @@ static void *zeroed(uint64_t bytes)
 	return memset(memory, 0, bytes);
 }
 
-static void lab_open(struct lab *lab, const struct machine *machine, unsigned cores)
+static void lab_open_with(struct lab *lab, const struct machine *machine, struct model_options options, unsigned cores)
 {
 	memset(lab, 0, sizeof *lab);
 	lab->machine = *machine;
-	lab->memory = zeroed(model_bytes(machine));
-	lab->model = model_init(lab->memory, machine);
+	lab->options = options;
+	lab->memory = zeroed(model_bytes(machine, &options));
+	lab->model = model_init(lab->memory, machine, &options);
 	for (unsigned k = 0; k < cores; k++) {
-		lab->core_memory[k] = zeroed(model_core_bytes(machine));
+		lab->core_memory[k] = zeroed(model_core_bytes(machine, &options));
 		model_core_init(lab->model, k, lab->core_memory[k], &lab->counts[k]);
 	}
+}
+
+static void lab_open(struct lab *lab, const struct machine *machine, unsigned cores)
+{
+	lab_open_with(lab, machine, (struct model_options){ 0 }, cores);
 }
 
 static bool conserves(const struct lab *lab)
 {
 	const char *why;
 	for (unsigned k = 0; k < CORES; k++)
-		if (!model_conserves(&lab->machine, &lab->counts[k], &why)) {
+		if (!model_conserves(&lab->machine, &lab->options, &lab->counts[k], &why)) {
 			printf("# core %u: %s\n", k, why);
 			return false;
 		}
@@ -87,17 +94,23 @@ static void play(struct lab *lab, unsigned core, const char *accesses)
 }
 
 /* What cache c counted after the accesses. */
-static uint64_t after_all(const struct machine *machine, const char *accesses, unsigned c, enum model_cache_count what)
+static uint64_t after_all_with(const struct machine *machine, struct model_options options, const char *accesses, unsigned c,
+			       enum model_cache_count what)
 {
 	struct lab lab;
 	uint64_t count;
-	lab_open(&lab, machine, 1);
+	lab_open_with(&lab, machine, options, 1);
 	play(&lab, 0, accesses);
 	count = lab.counts[0].cache[c][what];
 	if (!conserves(&lab))
 		count = UINT64_MAX;
 	lab_close(&lab);
 	return count;
+}
+
+static uint64_t after_all(const struct machine *machine, const char *accesses, unsigned c, enum model_cache_count what)
+{
+	return after_all_with(machine, (struct model_options){ 0 }, accesses, c, what);
 }
 
 static uint64_t misses_after(const struct machine *machine, const char *accesses)
@@ -233,10 +246,10 @@ static void prefetching(void)
 static void classes(void)
 {
 	struct machine machine = one_cache(2, 1);
-	machine.classify = 1;
-	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_COMPULSORY), 2, "first misses are compulsory");
-	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_CONFLICT), 1, "two lines of one set out of two: conflict");
-	equal_u64(after_all(&machine, "r0 r1 r2 r0", 0, CACHE_CAPACITY), 1, "three lines in a cache of two: capacity");
+	const struct model_options classify = { .classify = 1 };
+	equal_u64(after_all_with(&machine, classify, "r0 r2 r0", 0, CACHE_COMPULSORY), 2, "first misses are compulsory");
+	equal_u64(after_all_with(&machine, classify, "r0 r2 r0", 0, CACHE_CONFLICT), 1, "two lines of one set out of two: conflict");
+	equal_u64(after_all_with(&machine, classify, "r0 r1 r2 r0", 0, CACHE_CAPACITY), 1, "three lines in a cache of two: capacity");
 }
 
 static void instructions(void)
@@ -375,7 +388,6 @@ static struct machine random_machine(void)
 		machine.first_instruction_tlb = 0;
 		machine.first_data_tlb = (uint8_t)draw(2);
 	}
-	machine.has_branches = 1;
 	machine.direction = (struct machine_direction){ .kind = PREDICT_BIMODAL, .counter_bits = 2, .initial = 1, .entries = 256 };
 	return machine;
 }
@@ -518,16 +530,13 @@ static void filters(unsigned rounds)
 		run_random(&with, &program, parts, lengths, PARTS, cores);
 		unlawful += !conserves(&with);
 		first = with.counts[0];
-		machine.no_filters = 1;
-		lab_open(&without, &machine, cores);
+		lab_open_with(&without, &machine, (struct model_options){ .no_filters = 1 }, cores);
 		run_random(&without, &program, parts, lengths, PARTS, cores);
 		differ += !same_counts(&with, &without, round);
 		lab_close(&with);
 		lab_close(&without);
 		/* with classes and watches: the same counts, and every one charged to an item or a block */
-		machine.no_filters = 0;
-		machine.classify = (uint8_t)draw(2);
-		lab_open(&with, &machine, cores);
+		lab_open_with(&with, &machine, (struct model_options){ .classify = (uint8_t)draw(2) }, cores);
 		for (unsigned w = 0; w < MODEL_WATCHES; w++) {
 			watches[w] = (struct model_watch){ .component = (uint8_t)(w < 5 ? MODEL_CACHE : w == 5 ? MODEL_TLB : w == 6 ? MODEL_BRANCH : MODEL_STREAM) };
 			watches[w].index = (uint8_t)(w < 5 ? draw(machine.n_caches) : 0);

@@ -9,7 +9,7 @@
 
 static struct machine one_of_each(void)
 {
-	struct machine m = {.name = "laws", .n_caches = 1, .n_tlbs = 1, .classify = 1, .first_instruction = 0, .first_data = 0};
+	struct machine m = {.name = "laws", .n_caches = 1, .n_tlbs = 1, .first_instruction = 0, .first_data = 0};
 	m.caches[0] = (struct machine_cache){.name = "L1", .line_bytes = 32, .sets = 64, .ways = 1, .holds = 3, .next = MACHINE_NONE};
 	m.tlbs[0] = (struct machine_tlb){.name = "TLB", .sets = 1, .ways = 64, .holds = 3, .next = MACHINE_NONE};
 	return m;
@@ -114,19 +114,20 @@ static void full_table(void)
 int main(void)
 {
 	struct machine m = one_of_each();
+	struct model_options options = {.classify = 1};
 	const char *why = "";
 	for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
 		struct model_counts n = lawful();
 		change(&n, &broken[i].one);
 		if (broken[i].and.add)
 			change(&n, &broken[i].and);
-		ok(!model_conserves(&m, &n, &why) && why && strstr(why, broken[i].law), "law %zu, broken: %s", i + 1, broken[i].law);
+		ok(!model_conserves(&m, &options, &n, &why) && why && strstr(why, broken[i].law), "law %zu, broken: %s", i + 1, broken[i].law);
 	}
 	struct model_counts n = lawful();
-	ok(model_conserves(&m, &n, &why) && !why, "lawful counts pass");
+	ok(model_conserves(&m, &options, &n, &why) && !why, "lawful counts pass");
 	n.cache[0][CACHE_COMPULSORY]++;
-	m.classify = 0;
-	ok(model_conserves(&m, &n, &why), "classes are not asked of misses that were not classed");
+	options.classify = 0;
+	ok(model_conserves(&m, &options, &n, &why), "classes are not asked of misses that were not classed");
 	full_table();
 	return done();
 }

@@ -1,5 +1,6 @@
 /* The TLBs of a modelled core: against closed forms (docs/closed-forms.md 1.3, 1.4, 1.14) and, on random streams, against model_tlb_reference.h,
    with filters and without. */
+#include "model/core/fast/timed_lines.h"
 #include "model/core/cache/lines.h"
 #include "model/core/fast/processor.h"
 #include "model/core/tlb/tlb.h"
@@ -30,7 +31,7 @@ static struct machine machine_of_one(struct machine_tlb only)
 
 struct under_test { struct machine machine; struct tlb_map map; void *memory; struct tlbs *tlbs; struct model_counts counts; };
 
-static void begin(struct under_test *u, struct machine machine)
+static void begin_with(struct under_test *u, struct machine machine, struct model_options options)
 {
 	memset(u, 0, sizeof(*u));
 	u->machine = machine;
@@ -38,8 +39,10 @@ static void begin(struct under_test *u, struct machine machine)
 		u->map.shift++;
 	u->memory = aligned_alloc(64, tlbs_bytes(&machine));
 	memset(u->memory, 0, tlbs_bytes(&machine));
-	u->tlbs = tlbs_init(u->memory, &u->machine, &u->map);
+	u->tlbs = tlbs_init(u->memory, &u->machine, &options, &u->map);
 }
+
+static void begin(struct under_test *u, struct machine machine) { begin_with(u, machine, (struct model_options){ 0 }); }
 
 static void end(struct under_test *u) { free(u->memory); }
 static void reads(struct under_test *u, uint64_t address, unsigned bytes) { tlbs_access(u->tlbs, address, bytes, TLB_READS, &u->counts); }
@@ -257,13 +260,10 @@ static bool same_as_reference(struct machine m, unsigned pages, bool sizes, unsi
 	struct under_test filtered, simple;
 	struct alone alone;
 	bool same = true;
-	m.no_filters = 0;
 	ref_tlbs_begin(&r, &m);
 	begin(&filtered, m);
 	begin_alone(&alone, m);
-	struct machine m2 = m;
-	m2.no_filters = 1;
-	begin(&simple, m2);
+	begin_with(&simple, m, (struct model_options){ .no_filters = 1 });
 	for (unsigned i = 0; i < steps && same; i++) {
 		if (sizes && r.n_said < 500 && !draw(steps / 400)) {
 			uint64_t start = 0x40000000 + (draw(64) << (12 + draw(10))), length = (1 + draw(16)) << (12 + draw(10));

@@ -424,10 +424,10 @@ struct random_program {
 	size_t n;
 };
 
-static struct machine small_machine(bool filters)
+static struct machine small_machine(void)
 {
 	struct machine m = {.name = "small", .cores = 1, .fetch_bytes = 16, .seed = 1, .n_caches = 3, .n_tlbs = 1, .first_instruction = 0, .first_data = 1,
-		.first_instruction_tlb = MACHINE_NONE, .first_data_tlb = 0, .no_filters = !filters};
+		.first_instruction_tlb = MACHINE_NONE, .first_data_tlb = 0};
 	for (unsigned i = 0; i < 3; i++)
 		m.caches[i] = (struct machine_cache){.line_bytes = i == 2 ? 64 : 32, .sets = i == 2 ? 64 : 16, .ways = 2, .write_allocate = 1,
 			.holds = i == 0 ? MACHINE_INSTRUCTIONS : i == 1 ? MACHINE_DATA : MACHINE_INSTRUCTIONS | MACHINE_DATA, .rrip_bits = 2,
@@ -483,16 +483,17 @@ struct ran {
 static struct ran run_program(const struct random_program *p, bool filters)
 {
 	static const struct model_watch watches[WATCHES] = {{MODEL_CACHE, 1, CACHE_READ_MISSES, 0}, {MODEL_TLB, 0, TLB_WRITE_MISSES, 0}};
-	const struct machine machine = small_machine(filters);
+	const struct machine machine = small_machine();
+	const struct model_options options = {.no_branches = 1, .no_filters = !filters};
 	const struct trace_program program = {p->blocks, p->items};
 	struct ran ran = {.record = record_new(), .items = calloc(BLOCKS * ITEMS * WATCHES, 8), .blocks = calloc(BLOCKS * WATCHES, 8)};
-	struct model *model = model_init(reserve(model_bytes(&machine)), &machine);
+	struct model *model = model_init(reserve(model_bytes(&machine, &options)), &machine, &options);
 	struct objects *o = objects_with(64 << 20, ran.record);
 	struct model_counts *counts = reserve(sizeof *counts);
 	objects_file(o, BASE, 4096, 0, OBJECT_FILE_WRITABLE, "/bin/prog");
 	objects_mapped(o, NULL, BASE + 0x10000, 4096);
 	objects_stack(o, 0x7ffe00001000, 4096);
-	model_core_init(model, 0, reserve(model_core_bytes(&machine)), counts);
+	model_core_init(model, 0, reserve(model_core_bytes(&machine, &options)), counts);
 	model_watch(model, watches, WATCHES, ran.items, ran.blocks);
 	model_objects(model, o);
 	model_core_calls(model, 0, reserve(object_calls_bytes()));

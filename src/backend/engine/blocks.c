@@ -6,6 +6,7 @@
 
 #include "backend/engine/decoded.h"
 #include "backend/engine/tally.h"
+#include "base/hash.h"
 #include "base/vec.h"
 
 /* One instruction of a group, wherever and in whichever block it ran. */
@@ -19,8 +20,8 @@ struct code_place {
 };
 
 struct block_group {
-	struct code_place *table; /* open addressing; count of slots is a power of two; length 0: free */
-	size_t slots, used;
+	VEC(struct code_place) places;
+	struct hash_index index; /* of places */
 	struct leaders leaders;
 	const struct view_process *root; /* of leaders */
 };
@@ -37,14 +38,7 @@ struct block_adding {
 
 static uint64_t hash_place(const struct code_place *p)
 {
-	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-	for (const char *c = p->module; *c; c++)
-		h = (h ^ (uint8_t)*c) * 0x100000001b3u;
-	for (unsigned i = 0; i < 8; i++)
-		h = (h ^ (uint8_t)(p->offset >> (8 * i))) * 0x100000001b3u;
-	for (unsigned i = 0; i < p->length; i++)
-		h = (h ^ p->code[i]) * 0x100000001b3u;
-	return h ^ h >> 32;
+	return hash_bytes(hash_number(hash_text(HASH_BEGIN, p->module), p->offset), p->code, p->length);
 }
 
 static bool same_place(const struct code_place *a, const struct code_place *b)
@@ -53,33 +47,16 @@ static bool same_place(const struct code_place *a, const struct code_place *b)
 	       !memcmp(a->code, b->code, a->length);
 }
 
-static struct code_place *slot_of(struct code_place *table, size_t slots, const struct code_place *wanted)
-{
-	size_t i = hash_place(wanted) & (slots - 1);
-	while (table[i].length && !same_place(&table[i], wanted))
-		i = (i + 1) & (slots - 1);
-	return &table[i];
-}
-
 static struct code_place *find_or_add(struct block_group *g, const struct code_place *wanted)
 {
-	if (2 * g->used >= g->slots) {
-		size_t slots = g->slots ? g->slots * 2 : 1024;
-		struct code_place *table = calloc(slots, sizeof *table);
-		if (!table)
-			return NULL;
-		for (size_t i = 0; i < g->slots; i++)
-			if (g->table[i].length)
-				*slot_of(table, slots, &g->table[i]) = g->table[i];
-		free(g->table);
-		g->table = table, g->slots = slots;
-	}
-	struct code_place *place = slot_of(g->table, g->slots, wanted);
-	if (!place->length) {
-		*place = *wanted;
-		g->used++;
-	}
-	return place;
+	const uint64_t hash = hash_place(wanted);
+	struct hash_search search = hash_find(&g->index, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (same_place(&g->places.items[i], wanted))
+			return &g->places.items[i];
+	if (!vec_push(&g->places, *wanted) || !hash_add(&g->index, hash, (uint32_t)g->places.count - 1))
+		return NULL;
+	return &g->places.items[g->places.count - 1];
 }
 
 static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
@@ -199,15 +176,13 @@ static struct code_place *only_at(struct code_place *places, size_t n, size_t fr
 static bool end_group(struct block_group *g, uint32_t pid, uint32_t tid, struct blocks *out, size_t *capacity,
 		      struct error *err)
 {
-	size_t n = 0;
+	struct code_place *places = g->places.items;
+	const size_t n = g->places.count;
 	bool done = false;
-	for (size_t i = 0; i < g->slots; i++)
-		if (g->table[i].length)
-			g->table[n++] = g->table[i];
 	if (n)
-		qsort(g->table, n, sizeof *g->table, by_place);
+		qsort(places, n, sizeof *places, by_place);
 	for (size_t i = 0; i < n; i++) {
-		struct code_place *first = &g->table[i], *last = first;
+		struct code_place *first = &places[i], *last = first;
 		if (first->taken_up || first->count == 0)
 			continue;
 		struct block_row row = {.pid = pid,
@@ -219,7 +194,7 @@ static bool end_group(struct block_group *g, uint32_t pid, uint32_t tid, struct 
 			last = p, p->taken_up = true;
 			row.insns++, row.length_bytes += p->length;
 			p = p->ends ? NULL
-				    : only_at(g->table, n, (size_t)(p - g->table) + 1, p->module,
+				    : only_at(places, n, (size_t)(p - places) + 1, p->module,
 					      p->offset + p->length);
 			if (p && (p->leader || p->taken_up || p->count != last->count))
 				p = NULL;
@@ -238,7 +213,8 @@ static bool end_group(struct block_group *g, uint32_t pid, uint32_t tid, struct 
 	}
 	done = true;
 out:
-	free(g->table);
+	vec_free(&g->places);
+	hash_free(&g->index);
 	free(g->leaders.at);
 	*g = (struct block_group){0};
 	return done;
@@ -299,7 +275,8 @@ bool blocks_new(const struct view *view, bool children, enum blocks_groups group
 	*out = blocks;
 	done = true;
 out:
-	free(group.table);
+	vec_free(&group.places);
+	hash_free(&group.index);
 	free(group.leaders.at);
 	tally_free(tally);
 	if (!done)

@@ -28,18 +28,17 @@ static void work_insn(void *arg, uint32_t index, uint64_t address, const struct 
 		w->too_many_reps = true;
 }
 
-static uint32_t hash_bytes(const uint8_t *code, uint32_t length)
+/* Eight bytes at a time: short programs have a hundred thousand blocks. */
+static uint64_t hash_code(const uint8_t *code, uint32_t length)
 {
 	uint64_t h = length, word;
 	for (; length >= 8; code += 8, length -= 8) {
 		memcpy(&word, code, 8);
-		h = (h ^ word) * 0x9e3779b97f4a7c15u;
-		h ^= h >> 29;
+		h = hash_number(h, word);
 	}
 	word = 0;
 	memcpy(&word, code, length);
-	h = (h ^ word) * 0x9e3779b97f4a7c15u;
-	return (uint32_t)(h >> 32);
+	return hash_number(h, word);
 }
 
 static void release(struct cached_vector *known)
@@ -74,30 +73,17 @@ static bool work_out(struct cached_vector *known, const struct view_process *own
 	return true;
 }
 
-static struct cached_vector *slot_of(struct cached_vector *table, size_t slots, const uint8_t *code,
-				     const struct cached_vector *wanted)
+static struct cached_vector *find(struct knowledge *k, uint64_t hash, const uint8_t *code,
+				  const struct record_block *block)
 {
-	size_t i = wanted->hash & (slots - 1);
-	for (; table[i].code; i = (i + 1) & (slots - 1))
-		if (table[i].hash == wanted->hash && table[i].length == wanted->length &&
-		    table[i].insns == wanted->insns &&
-		    (table[i].code == code || !memcmp(table[i].code, code, wanted->length)))
-			break;
-	return &table[i];
-}
-
-static bool grow(struct knowledge *k)
-{
-	size_t slots = k->slots ? k->slots * 2 : 4096;
-	struct cached_vector *table = calloc(slots, sizeof *table);
-	if (!table)
-		return false;
-	for (size_t i = 0; i < k->slots; i++)
-		if (k->table[i].code)
-			*slot_of(table, slots, k->table[i].code, &k->table[i]) = k->table[i];
-	free(k->table);
-	k->table = table, k->slots = slots;
-	return true;
+	struct hash_search search = hash_find(&k->index, hash);
+	for (uint32_t i; hash_next(&search, &i);) {
+		struct cached_vector *known = &k->all.items[i];
+		if (known->length == block->length_bytes && known->insns == block->insns &&
+		    (known->code == code || !memcmp(known->code, code, known->length)))
+			return known;
+	}
+	return NULL;
 }
 
 const struct cached_vector *known_find(struct knowledge *k, const struct view_process *owner,
@@ -106,28 +92,30 @@ const struct cached_vector *known_find(struct knowledge *k, const struct view_pr
 	const uint8_t *code = view_code(owner, block);
 	if (!code)
 		return NULL;
-	struct cached_vector wanted = {.hash = hash_bytes(code, block->length_bytes),
-				       .length = block->length_bytes,
-				       .insns = block->insns};
-	if (2 * k->used >= k->slots && k->used < KEPT_MOST && !grow(k)) {
+	const uint64_t hash = hash_code(code, block->length_bytes);
+	struct cached_vector *known = find(k, hash, code, block);
+	if (known)
+		return known;
+	struct cached_vector worked = {.code = code, .length = block->length_bytes, .insns = block->insns};
+	if (!work_out(&worked, owner, block, &k->no_memory)) {
+		release(&worked);
+		return NULL;
+	}
+	if (k->all.count >= KEPT_MOST) {
+		release(&k->last);
+		k->last = worked;
+		return &k->last;
+	}
+	if (!vec_push(&k->all, worked)) {
+		release(&worked);
 		k->no_memory = true;
 		return NULL;
 	}
-	struct cached_vector *known = slot_of(k->table, k->slots, code, &wanted);
-	if (known->code)
-		return known;
-	if (k->used >= KEPT_MOST) {
-		release(&k->last);
-		known = &k->last;
-	}
-	*known = wanted;
-	if (!work_out(known, owner, block, &k->no_memory)) {
-		release(known);
+	if (!hash_add(&k->index, hash, (uint32_t)k->all.count - 1)) {
+		k->no_memory = true;
 		return NULL;
 	}
-	known->code = code;
-	k->used += known != &k->last;
-	return known;
+	return &k->all.items[k->all.count - 1];
 }
 
 struct marking {
@@ -158,9 +146,10 @@ uint32_t known_leaders(const struct cached_vector *known, const struct view_proc
 
 void knowledge_free(struct knowledge *k)
 {
-	for (size_t i = 0; i < k->slots; i++)
-		release(&k->table[i]);
-	free(k->table);
+	for (size_t i = 0; i < k->all.count; i++)
+		release(&k->all.items[i]);
+	vec_free(&k->all);
+	hash_free(&k->index);
 	release(&k->last);
 	*k = (struct knowledge){0};
 }

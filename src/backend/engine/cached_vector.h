@@ -13,6 +13,8 @@
 
 #include "backend/engine/decoded.h"
 #include "backend/engine/vector.h"
+#include "base/hash.h"
+#include "base/vec.h"
 
 #define KNOWN_REPS 64u /* rep instructions of one block; the runtime ends a block at each */
 
@@ -25,8 +27,7 @@ struct known_rep {
 };
 
 struct cached_vector {
-	const uint8_t *code; /* in the record; NULL: a free slot */
-	uint32_t hash;
+	const uint8_t *code; /* in the record */
 	uint16_t length, insns;
 	uint16_t n_counts, n_reps;
 	uint64_t starts; /* bit i: an instruction begins at byte i; of blocks of at most 64 bytes */
@@ -35,8 +36,8 @@ struct cached_vector {
 };
 
 struct knowledge {
-	struct cached_vector *table; /* open addressing */
-	size_t slots, used;
+	VEC(struct cached_vector) all;
+	struct hash_index index;   /* of all, by the code */
 	struct cached_vector last; /* of a block that was not kept */
 	bool no_memory;
 };

@@ -28,7 +28,7 @@ struct execution_event {
 
 /* What the backend on top makes of the access stream. */
 struct counting_models {
-	const void *machines; /* struct machine [n] (model/core/machine.h) */
+	const void *machines; /* struct model_setup [n] (model/core/options.h) */
 	size_t n, bytes;      /* bytes: of one of them */
 	void *context;        /* with the machines and the events' `modelled` in it, handed over: see release */
 	/* The value of a modelled event from a thread's, a process's or the program's counts. False: *why, a

@@ -190,7 +190,7 @@ static bool only_modelled(struct backend *b, const struct event *event)
 /* ---- one execution ---- */
 
 struct modelling {
-	struct machine machines[MACHINES_MOST];
+	struct model_setup machines[MACHINES_MOST];
 	size_t n;
 	struct model_event *events; /* as many as the execution has; those that are modelled are filled */
 };
@@ -205,7 +205,7 @@ static bool value_of(void *context, const void *modelled, const struct model_cou
 static bool conserves(void *context, size_t machine, const struct model_counts *counts, const char **why)
 {
 	const struct modelling *m = context;
-	return model_conserves(&m->machines[machine], counts, why);
+	return model_conserves(&m->machines[machine].machine, &m->machines[machine].options, counts, why);
 }
 
 static size_t watches_of(void *context, const void *modelled, struct model_watch *out, size_t most, uint8_t *minus)
@@ -216,7 +216,7 @@ static size_t watches_of(void *context, const void *modelled, struct model_watch
 
 static const char *name_of(void *context, size_t machine)
 {
-	return ((const struct modelling *)context)->machines[machine].name;
+	return ((const struct modelling *)context)->machines[machine].machine.name;
 }
 
 static void release(void *context)
@@ -252,10 +252,10 @@ static void name_pages(const struct modelling *m, char *text, size_t size)
 {
 	size_t used = (size_t)snprintf(text, size, "4 KiB"), others = 0;
 	for (size_t i = 0; i < m->n && used < size; i++)
-		if (m->machines[i].page_bytes > 4096)
+		if (m->machines[i].machine.page_bytes > 4096)
 			used += (size_t)snprintf(text + used, size - used, "%s%.20s: %u KiB",
-						 others++ ? ", " : " (", m->machines[i].name,
-						 m->machines[i].page_bytes >> 10);
+						 others++ ? ", " : " (", m->machines[i].machine.name,
+						 m->machines[i].machine.page_bytes >> 10);
 	if (others && used < size)
 		snprintf(text + used, size - used, ")");
 }
@@ -293,9 +293,9 @@ static bool remark(void *context, const struct view *view, bool children, struct
 		return false;
 	run->remarks = lines;
 	for (size_t i = 0; i < m->n; i++) {
-		const struct machine *machine = &m->machines[i];
+		const struct machine *machine = &m->machines[i].machine;
 		coherent |= machine->coherent;
-		in_step |= machine->in_step;
+		in_step |= m->machines[i].options.in_step;
 		if (!say(run, lines, NOTE_READ, "model %s: %s", machine->name,
 			 machine->title[0] ? machine->title : "a machine without a title"))
 			return false;
@@ -316,9 +316,9 @@ static bool remark(void *context, const struct view *view, bool children, struct
 static size_t place_of(struct modelling *m, const struct machine *machine)
 {
 	for (size_t i = 0; i < m->n; i++)
-		if (!strcmp(m->machines[i].name, machine->name))
+		if (!strcmp(m->machines[i].machine.name, machine->name))
 			return i;
-	m->machines[m->n] = *machine;
+	m->machines[m->n].machine = *machine;
 	return m->n++;
 }
 
@@ -326,7 +326,8 @@ static size_t place_of(struct modelling *m, const struct machine *machine)
 static void strip(struct modelling *m, const struct execution_event *counted, size_t n)
 {
 	for (size_t i = 0; i < m->n; i++) {
-		struct machine *machine = &m->machines[i];
+		struct machine *machine = &m->machines[i].machine;
+		struct model_options *options = &m->machines[i].options;
 		bool branches = false, translations = false, classes = false, shares = false;
 		for (size_t k = 0; k < n; k++) {
 			const struct model_event *event = counted[k].modelled;
@@ -337,10 +338,9 @@ static void strip(struct modelling *m, const struct execution_event *counted, si
 			classes |= model_event_classifies(event);
 			shares |= model_event_shares(event);
 		}
-		machine->classify = classes;
-		machine->in_step = machine->coherent && shares;
-		if (!branches)
-			machine->has_branches = 0;
+		options->classify = classes;
+		options->in_step = machine->coherent && shares;
+		options->no_branches = !branches;
 		if (!translations)
 			machine->n_tlbs = 0,
 			machine->first_data_tlb = machine->first_instruction_tlb = MACHINE_NONE;
@@ -352,7 +352,7 @@ static bool prepare(struct backend *b, const struct target *target, const struct
 {
 	struct modelling *m = calloc(1, sizeof *m);
 	struct execution_event *counted = calloc(n + 1, sizeof *counted);
-	struct counting_models models = {.bytes = sizeof(struct machine),
+	struct counting_models models = {.bytes = sizeof(struct model_setup),
 					 .value = value_of,
 					 .conserves = conserves,
 					 .name = name_of,

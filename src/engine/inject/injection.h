@@ -39,7 +39,7 @@ struct injection_options {
 	bool alone;           /* no program that it execs is followed: no attendant is needed */
 	/* the access stream is wanted: run through the machines, or, with none, only counted itself */
 	bool trace;
-	/* struct machine [machine_count] (model/core/machine.h), machine_bytes each; copied */
+	/* struct model_setup [machine_count] (model/core/options.h), machine_bytes each; copied */
 	const void *machines;
 	size_t machine_count, machine_bytes;
 	uint64_t trace_bytes; /* of a thread's buffer; 0: the runtime's default */

@@ -84,8 +84,8 @@ struct record_session {
 	uint32_t attendant_life;
 	uint64_t token;       /* random: tells a process that has this record mapped from every other */
 	uint64_t cache_bytes; /* largest code cache of a process; 0: the runtime's default */
-	/* offset in the engine's image (wire/start.h) of struct machine [machine_count] (model/core/machine.h),
-	 * written by the host before the start */
+	/* offset in the engine's image (wire/start.h) of struct model_setup [machine_count]
+	 * (model/core/options.h), written by the host before the start */
 	uint64_t machines;
 	uint32_t machine_count, watch_count;
 	uint8_t watches[8][4]; /* struct model_watch: of machine 0 */

@@ -2,7 +2,8 @@
    several cores; each law here holds for one core alone. */
 #include "model/core/internal.h"
 
-static bool cache_conserves(const struct machine *machine, unsigned index, const uint64_t *c, const char **why)
+static bool cache_conserves(const struct machine *machine, const struct model_options *options, unsigned index,
+			    const uint64_t *c, const char **why)
 {
 	const struct machine_cache *is = &machine->caches[index];
 	uint64_t misses = c[CACHE_READ_MISSES] + c[CACHE_WRITE_MISSES] + c[CACHE_FETCH_MISSES];
@@ -30,7 +31,7 @@ static bool cache_conserves(const struct machine *machine, unsigned index, const
 	if (c[CACHE_PREFETCHES_USED] > c[CACHE_PREFETCHES] && !is->shared)
 		return false;
 	*why = "classes of misses do not add up to the misses";
-	if (machine->classify && c[CACHE_COMPULSORY] + c[CACHE_CAPACITY] + c[CACHE_CONFLICT] +
+	if (options->classify && c[CACHE_COMPULSORY] + c[CACHE_CAPACITY] + c[CACHE_CONFLICT] +
 						 c[CACHE_UNCLASSIFIED] + c[CACHE_COHERENCE_MISSES] !=
 					 misses)
 		return false;
@@ -82,10 +83,11 @@ static bool stream_conserves(const struct machine *machine, const struct model_c
 	       counts->cache[machine->first_data][CACHE_WRITES] >= s[STREAM_WRITES];
 }
 
-bool model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why)
+bool model_conserves(const struct machine *machine, const struct model_options *options,
+		     const struct model_counts *counts, const char **why)
 {
 	for (unsigned c = 0; c < machine->n_caches; c++)
-		if (!cache_conserves(machine, c, counts->cache[c], why))
+		if (!cache_conserves(machine, options, c, counts->cache[c], why))
 			return false;
 	for (unsigned t = 0; t < machine->n_tlbs; t++)
 		if (!tlb_conserves(counts->tlb[t], why))

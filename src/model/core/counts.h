@@ -31,7 +31,7 @@ enum model_cache_count {
 	CACHE_PREFETCHES,
 	CACHE_PREFETCHES_USED, /* first demand hits on such lines */
 	CACHE_VICTIM_HITS,     /* misses that the victim buffer served (counted as misses too) */
-	/* misses by class (Hill); only if machine.classify */
+	/* misses by class (Hill); only with options.classify */
 	CACHE_COMPULSORY,
 	CACHE_CAPACITY,
 	CACHE_CONFLICT,

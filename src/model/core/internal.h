@@ -86,6 +86,7 @@ struct core {
 
 struct model {
 	struct machine machine;
+	struct model_options options;
 	unsigned fetch_shift;
 	unsigned core_count;           /* the highest number + 1 */
 	bool snoops;                   /* coherence is at work: more than one core */

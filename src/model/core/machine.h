@@ -143,13 +143,8 @@ struct machine {
 	/* caches[] that fetches and data accesses go to first; MACHINE_NONE */
 	uint8_t first_instruction, first_data;
 	uint8_t first_instruction_tlb, first_data_tlb;
-	uint8_t coherent;     /* MESI between cores on the last private level's lines */
-	uint8_t classify;     /* set per run: misses classed compulsory, capacity, conflict (slow) */
-	uint8_t no_filters;   /* set per run: no filter, every access is looked up (a test's) */
-	uint8_t has_branches; /* set per run to 0: no branch is predicted */
-	/* set per run: threads are kept in step, for what they take from each other depends on it */
-	uint8_t in_step;
-	uint8_t family; /* enum machine_family */
+	uint8_t coherent; /* MESI between cores on the last private level's lines */
+	uint8_t family;   /* enum machine_family */
 	/* of memory that the process does not map in larger pages; 0: 4096, else 4096 … 65536 */
 	uint32_t page_bytes;
 	struct machine_cache caches[MACHINE_CACHES];

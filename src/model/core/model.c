@@ -14,7 +14,7 @@ static bool first(const struct machine *machine, unsigned cache)
 }
 
 /* Whether there can be a filter (fast/filter.h). *shift: log2 of its granules. */
-static bool filter_possible(const struct machine *machine, unsigned *shift)
+static bool filter_possible(const struct machine *machine, const struct model_options *options, unsigned *shift)
 {
 	uint64_t lines = 0;
 	unsigned least = FILTER_SHIFT_MOST + 1;
@@ -29,15 +29,16 @@ static bool filter_possible(const struct machine *machine, unsigned *shift)
 		least = line_shift < least ? line_shift : least;
 	}
 	*shift = least > FILTER_SHIFT_MOST ? 6 : least;
-	return !machine->no_filters && !machine->classify && lines < FILTER_LINES &&
+	return !options->no_filters && !options->classify && lines < FILTER_LINES &&
 	       *shift >= FILTER_SHIFT_LEAST && tlbs_first_entries(machine) < FILTER_PAGES;
 }
 
-static void lay_out_model(struct model_memory *arena, const struct machine *machine)
+static void lay_out_model(struct model_memory *arena, const struct machine *machine,
+			  const struct model_options *options)
 {
 	struct model *model = arena_take(arena, sizeof *model);
 	unsigned shift;
-	if (filter_possible(machine, &shift)) {
+	if (filter_possible(machine, options, &shift)) {
 		struct plans measured, *plans = arena_take(arena, sizeof *plans);
 		struct batch *batch = arena_take(arena, sizeof *batch);
 		plans_init(plans ? plans : &measured, arena);
@@ -51,7 +52,7 @@ static void lay_out_model(struct model_memory *arena, const struct machine *mach
 		if (!machine->caches[c].shared)
 			continue;
 		cache = arena_take(arena, sizeof *cache);
-		cache_init(cache ? cache : &measured, arena, machine, c, false);
+		cache_init(cache ? cache : &measured, arena, machine, options, c, false);
 		if (model)
 			model->shared[c] = cache;
 	}
@@ -74,10 +75,10 @@ static void time_cache(struct core *core, const struct machine *machine, struct 
 	*next += cache->main.sets * cache->main.ways;
 }
 
-static void lay_out_levels(struct core *core, const struct machine *machine, struct request_queue *levels,
-			   const uint8_t *caches)
+static void lay_out_levels(struct core *core, const struct machine *machine, const struct model_options *options,
+			   struct request_queue *levels, const uint8_t *caches)
 {
-	unsigned n = requests_levels(machine, (uint8_t[REQUESTS_LEVELS]){0});
+	unsigned n = requests_levels(machine, options, (uint8_t[REQUESTS_LEVELS]){0});
 	for (unsigned i = 0; i < n; i++) {
 		levels[i].cache = core->caches[caches[i]];
 		levels[i].next = i + 1 < n ? &levels[i + 1] : NULL;
@@ -88,12 +89,13 @@ static void lay_out_levels(struct core *core, const struct machine *machine, str
 	core->levels = levels;
 }
 
-static void lay_out_core(struct model_memory *arena, const struct machine *machine, struct model *model)
+static void lay_out_core(struct model_memory *arena, const struct machine *machine,
+			 const struct model_options *options, struct model *model)
 {
 	struct core *core = arena_take(arena, sizeof *core);
 	uint32_t lines = 0;
 	unsigned shift;
-	bool timed = filter_possible(machine, &shift);
+	bool timed = filter_possible(machine, options, &shift);
 	uint8_t behind[REQUESTS_LEVELS];
 	void *memory;
 	if (core)
@@ -120,29 +122,29 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 			continue;
 		}
 		cache = arena_take(arena, sizeof *cache);
-		cache_init(cache ? cache : &measured, arena, machine, c, timed && first(machine, c));
+		cache_init(cache ? cache : &measured, arena, machine, options, c, timed && first(machine, c));
 		if (core)
 			core->caches[c] = cache;
 		if (core && timed && first(machine, c))
 			time_cache(core, machine, cache, &lines);
 	}
-	if (timed && requests_levels(machine, behind)) {
-		struct request_queue *levels = arena_take(arena,
-							  requests_levels(machine, behind) * sizeof *levels);
+	if (timed && requests_levels(machine, options, behind)) {
+		struct request_queue *levels = arena_take(arena, requests_levels(machine, options, behind) *
+									 sizeof *levels);
 		if (core)
-			lay_out_levels(core, machine, levels, behind);
+			lay_out_levels(core, machine, options, levels, behind);
 	}
 	if (machine->n_tlbs) {
 		memory = arena_take(arena, tlbs_bytes(machine));
 		if (core)
-			core->tlbs = tlbs_init(memory, machine, &model->pages);
+			core->tlbs = tlbs_init(memory, machine, options, &model->pages);
 		if (core && timed)
 			tlbs_time(core->tlbs, &core->filter, &core->recency);
 	}
-	if (machine->has_branches) {
+	if (!options->no_branches) {
 		memory = arena_take(arena, branches_bytes(machine));
 		if (core)
-			core->branches = branches_init(memory, machine),
+			core->branches = branches_init(memory, machine, options),
 			branches_share(core->branches, &model->btb_changes);
 	}
 	if (machine->coherent) {
@@ -152,26 +154,27 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 	}
 }
 
-uint64_t model_bytes(const struct machine *machine)
+uint64_t model_bytes(const struct machine *machine, const struct model_options *options)
 {
 	struct model_memory arena = {0};
-	lay_out_model(&arena, machine);
+	lay_out_model(&arena, machine, options);
 	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
-uint64_t model_core_bytes(const struct machine *machine)
+uint64_t model_core_bytes(const struct machine *machine, const struct model_options *options)
 {
 	struct model_memory arena = {0};
-	lay_out_core(&arena, machine, NULL);
+	lay_out_core(&arena, machine, options, NULL);
 	return pages_of(arena.used + VECTORS_BEHIND);
 }
 
-struct model *model_init(void *memory, const struct machine *machine)
+struct model *model_init(void *memory, const struct machine *machine, const struct model_options *options)
 {
 	struct model_memory arena = {memory, 0};
 	struct model *model = memory;
-	lay_out_model(&arena, machine);
+	lay_out_model(&arena, machine, options);
 	model->machine = *machine;
+	model->options = *options;
 	model->fetch_shift = machine->fetch_bytes ? log2_of(machine->fetch_bytes) : 4;
 	for (unsigned c = 0; c < machine->n_caches; c++)
 		for (unsigned n = machine->caches[c].next; n != MACHINE_NONE; n = machine->caches[n].next)
@@ -181,7 +184,7 @@ struct model *model_init(void *memory, const struct machine *machine)
 		const struct machine_cache *is = &machine->caches[c];
 		struct model_memory none = {0};
 		struct cache cache;
-		cache_init(&cache, &none, machine, c, false);
+		cache_init(&cache, &none, machine, options, c, false);
 		model->simple &= is->prefetch == PREFETCH_NONE && (!first(machine, c) || cache.simple);
 	}
 	model->distinct_writes = machine->first_data != MACHINE_NONE &&
@@ -212,7 +215,7 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	struct core *core = memory;
 	if (model->waits)
 		core_settle(model->waits); /* with this one, coherence may begin */
-	lay_out_core(&arena, machine, model);
+	lay_out_core(&arena, machine, &model->options, model);
 	core->counts = counts;
 	core->number = number;
 	core->next_pc = NOWHERE;

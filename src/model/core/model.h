@@ -3,12 +3,12 @@
  * outside itself, allocates nothing, and is built twice, hosted (tests, tools) and into the runtime that runs
  * inside the measured program.
  *
- *     struct machine ──► model_init, model_core_init ──► model_run(core, entries) … ──► struct model_counts of each core
+ *     machine, options ──► model_init, model_core_init ──► model_run(core, entries) … ──► struct model_counts of each core
  *
  * What always holds:
- *  1. The counts are a function of the machine and of the sequence of calls: not of addresses of the model's own
- *     memory, nor of time.
- *  2. The filter, and all else that machine.no_filters = 1 turns off, changes no count: what it decides is
+ *  1. The counts are a function of the machine, of the options and of the sequence of calls: not of addresses of
+ *     the model's own memory, nor of time.
+ *  2. The filter, and all else that options.no_filters turns off, changes no count: what it decides is
  *     done in full, in fewer steps.
  *  3. For every cache: misses <= accesses (hits are what is left); fills = misses - bypasses + prefetches (but for
  *     exclusive levels); of private ones write-backs <= fills + interventions (a modified line that another core
@@ -26,16 +26,18 @@
 #include "engine/wire/trace.h"
 #include "model/core/counts.h"
 #include "model/core/machine.h"
+#include "model/core/options.h"
 
 struct model;
 
 /* Bytes of zeroed memory for the machine, and for each core of it; a multiple of 4096. Memory that is never
  * touched stays 0. */
-uint64_t model_bytes(const struct machine *machine);
-uint64_t model_core_bytes(const struct machine *machine);
+uint64_t model_bytes(const struct machine *machine, const struct model_options *options);
+uint64_t model_core_bytes(const struct machine *machine, const struct model_options *options);
 
-/* memory: zeroed, 4096-aligned, stays the caller's. The machine is copied; it was checked (machine_check). */
-struct model *model_init(void *memory, const struct machine *machine);
+/* memory: zeroed, 4096-aligned, stays the caller's. Machine and options are copied; the machine was checked
+ * (machine_check). */
+struct model *model_init(void *memory, const struct machine *machine, const struct model_options *options);
 
 /*
  * Before the first core: the process has the pages that `other` knows of, a model of the same process or of the
@@ -102,6 +104,7 @@ void model_access(struct model *model, unsigned core, uint64_t address, uint32_t
 void model_fetch(struct model *model, unsigned core, uint64_t address, uint32_t bytes, uint32_t block);
 
 /* False: why, a constant, names the law that was broken (a defect of the model, never of the program). */
-bool model_conserves(const struct machine *machine, const struct model_counts *counts, const char **why);
+bool model_conserves(const struct machine *machine, const struct model_options *options,
+		     const struct model_counts *counts, const char **why);
 
 #endif

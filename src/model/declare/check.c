@@ -403,7 +403,7 @@ bool machine_is_sound(const struct machine *m, struct machine_fault *f)
 		return fault(f, "machine", "family", "no such family");
 	if (m->seed == 0)
 		return fault(f, "machine", "seed", "the seed cannot be 0: xorshift would stay 0");
-	if (m->coherent > 1 || m->classify > 1 || m->no_filters > 1 || m->has_branches > 1 || m->in_step > 1)
+	if (m->coherent > 1)
 		return fault(f, "machine", "coherent", "neither yes nor no");
 	if (!caches_are_sound(m, f) || !tlbs_are_sound(m, f) || !direction_is_sound(&m->direction, f) ||
 	    !targets_are_sound(m, f))

@@ -386,8 +386,7 @@ static bool put_name(const struct conf_reader *r, struct machine *m)
 
 bool conf_assemble(struct conf_reader *r, struct machine *m)
 {
-	r->machine.machine = (struct machine){
-		.cores = 1, .fetch_bytes = 16, .page_bytes = 4096, .seed = 1, .has_branches = 1};
+	r->machine.machine = (struct machine){.cores = 1, .fetch_bytes = 16, .page_bytes = 4096, .seed = 1};
 	r->branches.direction = (struct machine_direction){.counter_bits = 2, .initial = 1};
 	for (size_t i = 0; i < r->values.count; i++)
 		if (!read_value(r, &r->values.items[i]))

@@ -37,10 +37,11 @@ static bool value_of(void *context, const void *modelled, const struct model_cou
 
 static bool conserves(void *context, size_t machine, const struct model_counts *counts, const char **why)
 {
-	return model_conserves((const struct machine *)context + machine, counts, why);
+	const struct model_setup *setup = (const struct model_setup *)context + machine;
+	return model_conserves(&setup->machine, &setup->options, counts, why);
 }
 
-static const char *name_of(void *context, size_t machine) { return ((const struct machine *)context)[machine].name; }
+static const char *name_of(void *context, size_t machine) { return ((const struct model_setup *)context)[machine].machine.name; }
 
 static size_t watches_of(void *context, const void *modelled, struct model_watch *out, size_t most, uint8_t *minus)
 {
@@ -106,7 +107,7 @@ static const struct exact_event *exact_named(const char *name)
 
 int main(int argc, char **argv)
 {
-	static struct machine machine;
+	static struct model_setup machine;
 	static struct run run;
 	struct execution_event events[EVENTS] = {{0}};
 	struct counting_models over = {.machines = &machine, .n = 1, .bytes = sizeof machine, .context = &machine, .value = value_of,
@@ -117,7 +118,7 @@ int main(int argc, char **argv)
 	struct error err = {0};
 	struct stat record;
 	int status;
-	if (argc < 5 || !machine_find("r12000", &machine, &err))
+	if (argc < 5 || !machine_find("r12000", &machine.machine, &err))
 		return 2;
 	options.blocks_most = (uint32_t)strtoull(argv[2], NULL, 0);
 	options.whole_blocks = strtoull(argv[3], NULL, 0);

@@ -14,8 +14,8 @@
  */
 #include "engine/runtime/translate/translation.h"
 
-static const struct machine *machines; /* of the session, or the one below */
-static struct machine no_machine;
+static const struct model_setup *machines; /* of the session, or the one below */
+static struct model_setup no_machine;
 
 static uint32_t machine_count(void) { return rt.setup->machine_count ? rt.setup->machine_count : 1; }
 
@@ -104,10 +104,10 @@ static struct stream_models *models_new(struct record_process *process, const st
 	fp_keep();
 	for (uint32_t i = 0; i < models->n; i++) {
 		struct stream_machine *m = &models->machine[i];
-		m->bytes = model_bytes(&machines[i]);
-		m->core_bytes = model_core_bytes(&machines[i]);
+		m->bytes = model_bytes(&machines[i].machine, &machines[i].options);
+		m->core_bytes = model_core_bytes(&machines[i].machine, &machines[i].options);
 		m->memory = memory_private(m->bytes);
-		m->model = model_init(m->memory, &machines[i]);
+		m->model = model_init(m->memory, &machines[i].machine, &machines[i].options);
 		if (before)
 			model_pages(m->model, before->machine[i].model, whole);
 	}
@@ -170,7 +170,7 @@ static bool in_turns(void)
 {
 	bool any = false;
 	for (uint32_t i = 0; rt.live_threads > 1 && i < machine_count(); i++)
-		any |= machines[i].in_step != 0;
+		any |= machines[i].options.in_step != 0;
 	return any;
 }
 
@@ -537,13 +537,15 @@ static bool areas(struct record_process *process, uint32_t blocks, uint32_t item
 bool stream_open(struct record_process *process)
 {
 	machines = &no_machine;
-	no_machine.fetch_bytes = 16;
-	no_machine.seed = 1;
-	no_machine.first_instruction = no_machine.first_data = no_machine.first_instruction_tlb =
-		no_machine.first_data_tlb = MACHINE_NONE;
+	struct machine *none = &no_machine.machine;
+	none->fetch_bytes = 16;
+	none->seed = 1;
+	none->first_instruction = none->first_data = MACHINE_NONE;
+	none->first_instruction_tlb = none->first_data_tlb = MACHINE_NONE;
+	no_machine.options.no_branches = 1;
 	rt.session->models_bytes = (uint32_t)models_bytes();
 	if (rt.setup->machine_count)
-		machines = (const struct machine *)(rt.image + rt.setup->machines);
+		machines = (const struct model_setup *)(rt.image + rt.setup->machines);
 	rt.templates = memory_private((uint64_t)rt.blocks_max * sizeof *rt.templates);
 	rt.items = memory_private((uint64_t)rt.items_max * sizeof *rt.items);
 	if (!machines || !areas(process, 0, 0))

@@ -1,6 +1,6 @@
 /*
  * Several threads on a coherent machine: how their accesses are interleaved, for who asks what they take from each
- * other (machine.in_step).
+ * other (options.in_step).
  *
  * Each thread writes to a buffer of its own, and whoever has filled his runs it through the models. Would he run
  * it alone, a line that two threads write would change hands once a buffer, hundreds of accesses apart, where a

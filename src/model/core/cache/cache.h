@@ -32,12 +32,12 @@ struct cache {
 	struct machine_cache is;
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
 	struct stride *strides;
-	struct classes classes; /* machine.classify */
+	struct classes classes; /* options.classify */
 };
 
 /* What cache `index` of the machine needs; cache may be thrown away if arena->base is NULL. */
-void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index,
-		bool timed);
+void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine,
+		const struct model_options *options, unsigned index, bool timed);
 
 /* In the order of the counts: CACHE_READS + kind, CACHE_READ_MISSES + kind, TLB_READS + kind. A request queue has
  * REQUESTS_WRITE_BACK as a fourth. */

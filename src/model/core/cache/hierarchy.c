@@ -30,8 +30,8 @@
 
 /* ---- one cache ---- */
 
-void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine, unsigned index,
-		bool timed)
+void cache_init(struct cache *cache, struct model_memory *arena, const struct machine *machine,
+		const struct model_options *options, unsigned index, bool timed)
 {
 	const struct machine_cache *is = &machine->caches[index];
 	*cache = (struct cache){.is = *is,
@@ -44,13 +44,13 @@ void cache_init(struct cache *cache, struct model_memory *arena, const struct ma
 		lines_init(&cache->buffer, arena, 1, is->victim_lines, REPLACE_LRU, 1, 1, false);
 	if (is->prefetch == PREFETCH_STRIDE)
 		cache->strides = arena_take(arena, is->prefetch_entries * sizeof *cache->strides);
-	if (machine->classify)
+	if (options->classify)
 		classes_init(&cache->classes, arena, is->sets * is->ways);
 	cache->leaves = is->inclusion == INCLUSION_INCLUSIVE ||
 			(is->next != MACHINE_NONE && machine->caches[is->next].inclusion == INCLUSION_EXCLUSIVE);
 	cache->simple = is->replacement == REPLACE_LRU && !cache->main.hashed && is->write == WRITE_BACK &&
 			is->write_allocate && !cache->exclusive && !is->victim_lines &&
-			is->prefetch == PREFETCH_NONE && !machine->classify && !machine->no_filters;
+			is->prefetch == PREFETCH_NONE && !options->classify && !options->no_filters;
 }
 
 /* Before anything of the set is looked at or changes. */
@@ -297,7 +297,7 @@ static void count_miss(struct core *core, struct cache *cache, enum access_kind 
 	if (core->missed && !cache->shared) {
 		counts[CACHE_COHERENCE_MISSES]++;
 		counts[CACHE_FALSE_SHARING_MISSES] += core->missed == COHERENCE_FALSE_SHARING;
-	} else if (core->model->machine.classify) {
+	} else if (core->model->options.classify) {
 		counts[class]++;
 	}
 }
@@ -311,7 +311,7 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 	enum model_cache_count class = CACHE_UNCLASSIFIED;
 	unsigned dirty;
 
-	if (core->model->machine.classify)
+	if (core->model->options.classify)
 		class = classes_access(&cache->classes, line, !stores || cache->is.write_allocate);
 	entry = lines_find(&cache->main, set, line);
 	settle(cache, set);

@@ -1,6 +1,8 @@
 /* Lines in sets: see lines.h. */
 #include "model/core/cache/lines.h"
+#include "model/core/fast/linked_lines.h"
 #include "model/core/fast/processor.h"
+#include "model/core/fast/timed_lines.h"
 #include "model/core/replacement.h"
 
 /* The order of a set is kept, by place, by links or by times. */
@@ -49,61 +51,6 @@ void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, 
 	}
 }
 
-void lines_time(struct lines *lines, uint64_t *recency, uint64_t *touched, uint8_t *written)
-{
-	lines->recency = recency;
-	lines->touched = touched;
-	lines->written = written;
-}
-
-/* ---- the hash ---- */
-
-static uint64_t hash(const struct lines *lines, uint64_t line)
-{
-	return line * 0x9e3779b97f4a7c15ull >> lines->hash_shift; /* Knuth 6.4: golden ratio */
-}
-
-uint64_t *lines_find_hashed(const struct lines *lines, uint64_t line)
-{
-	for (uint32_t at = lines->heads[hash(lines, line)]; at; at = lines->chain[at - 1])
-		if (entry_is(lines->entries[at - 1], line))
-			return &lines->entries[at - 1];
-	return NULL;
-}
-
-static void hash_add(struct lines *lines, uint32_t at)
-{
-	uint32_t *head = &lines->heads[hash(lines, entry_line(lines->entries[at]))];
-	lines->chain[at] = *head;
-	*head = at + 1;
-}
-
-static void hash_remove(struct lines *lines, uint32_t at)
-{
-	uint32_t *link = &lines->heads[hash(lines, entry_line(lines->entries[at]))];
-	while (*link != at + 1)
-		link = &lines->chain[*link - 1];
-	*link = lines->chain[at];
-}
-
-/* ---- links: LRU and FIFO among many ways ---- */
-
-static void unlink_entry(struct lines *lines, uint32_t set, uint32_t at)
-{
-	uint32_t newer = lines->newer[at], older = lines->older[at];
-	*(newer ? &lines->older[newer - 1] : &lines->newest[set]) = older;
-	*(older ? &lines->newer[older - 1] : &lines->oldest[set]) = newer;
-}
-
-static void link_newest(struct lines *lines, uint32_t set, uint32_t at)
-{
-	uint32_t older = lines->newest[set];
-	lines->newer[at] = 0;
-	lines->older[at] = older;
-	*(older ? &lines->newer[older - 1] : &lines->oldest[set]) = at + 1;
-	lines->newest[set] = at + 1;
-}
-
 /* ---- policies ---- */
 
 uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
@@ -113,8 +60,8 @@ uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
 		lines->touched[at] = ++*lines->recency;
 	} else if (lines->policy == REPLACE_LRU) {
 		if (lines->newest[set] != at + 1) {
-			unlink_entry(lines, set, at);
-			link_newest(lines, set, at);
+			lines_unlink(lines, set, at);
+			lines_link_newest(lines, set, at);
 		}
 	} else if (lines->policy == REPLACE_PLRU) {
 		lines->trees[set] = tree_used(lines->trees[set], lines->ways, at % lines->ways);
@@ -122,41 +69,6 @@ uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry)
 		lines->ages[at] = 0;
 	}
 	return entry;
-}
-
-static uint64_t eight_bytes(const uint8_t *at)
-{
-	struct unaligned {
-		uint64_t word;
-	} __attribute__((packed, may_alias));
-	return ((const struct unaligned *)at)->word;
-}
-
-/* Recorded hits, in their order. */
-void lines_settle_timed(struct lines *lines, uint32_t set)
-{
-	uint32_t first = set * lines->ways, end = first + lines->ways;
-	for (uint32_t at = first; at < end; at++) {
-		while (end - at >= 8 && !eight_bytes(lines->written + at))
-			at += 8; /* of many ways few were written since */
-		if (at < end && lines->written[at]) {
-			lines->entries[at] |= LINE_DIRTY;
-			lines->written[at] = 0;
-		}
-	}
-	if (lines->ages) {
-		for (uint32_t at = first; at < end; at++)
-			if (lines->touched[at])
-				lines->touched[at] = lines->ages[at] = 0;
-	} else if (lines->trees) {
-		lines->trees[set] = tree_settled(lines->trees[set], lines->ways, lines->touched + first);
-	}
-}
-
-uint32_t lines_earliest(const struct lines *lines, uint32_t set)
-{
-	const uint64_t *times = (lines->filled ? lines->filled : lines->touched) + (uint64_t)set * lines->ways;
-	return lines->vectors ? vectors_least(times, lines->ways) : lines_least(times, lines->ways);
 }
 
 static uint32_t choose_victim(struct lines *lines, uint32_t set)
@@ -183,9 +95,9 @@ static uint32_t choose_victim(struct lines *lines, uint32_t set)
 static void place(struct lines *lines, uint32_t set, uint32_t at)
 {
 	if (lines->hashed)
-		hash_add(lines, at);
+		lines_hash_add(lines, at);
 	if (linked(lines)) {
-		link_newest(lines, set, at);
+		lines_link_newest(lines, set, at);
 	} else if (in_order(lines)) {
 		(lines->filled ? lines->filled : lines->touched)[at] = ++*lines->recency;
 	} else if (lines->policy == REPLACE_PLRU) {
@@ -238,9 +150,9 @@ uint64_t lines_remove(struct lines *lines, uint32_t set, uint64_t *entry)
 		return was;
 	}
 	if (lines->hashed)
-		hash_remove(lines, at);
+		lines_hash_remove(lines, at);
 	if (linked(lines))
-		unlink_entry(lines, set, at);
+		lines_unlink(lines, set, at);
 	if (lines->timed && lines->policy == REPLACE_LRU)
 		lines->touched[at] = 0; /* free ways are the earliest */
 	*entry = 0;

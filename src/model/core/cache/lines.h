@@ -74,8 +74,6 @@ static inline void *arena_take(struct model_memory *arena, uint64_t bytes)
 
 void lines_init(struct lines *lines, struct model_memory *arena, uint32_t sets, uint32_t ways,
 		enum machine_replacement policy, unsigned rrip_bits, uint64_t seed, bool timed);
-/* Of timed lines, before anything else. */
-void lines_time(struct lines *lines, uint64_t *recency, uint64_t *touched, uint8_t *written);
 
 static inline uint32_t lines_set(const struct lines *lines, uint64_t line)
 {
@@ -89,7 +87,22 @@ static inline bool entry_is(uint64_t entry, uint64_t line)
 	return (entry ^ (line << LINES_FLAGS | LINE_VALID)) < LINE_VALID;
 }
 
+/* ---- what fast/timed_lines.c and fast/linked_lines.c do ---- */
+
+/* Of timed lines, before anything else. */
+void lines_time(struct lines *lines, uint64_t *recency, uint64_t *touched, uint8_t *written);
+void lines_settle_timed(struct lines *lines, uint32_t set);
+/* The way that a full set of timed LRU or FIFO lines gives up next. */
+uint32_t lines_earliest(const struct lines *lines, uint32_t set);
 uint64_t *lines_find_hashed(const struct lines *lines, uint64_t line);
+
+/* ---- */
+
+static inline void lines_settle(struct lines *lines, uint32_t set)
+{
+	if (lines->timed)
+		lines_settle_timed(lines, set);
+}
 
 /* NULL: not there. */
 static inline uint64_t *lines_find(const struct lines *lines, uint32_t set, uint64_t line)
@@ -101,13 +114,6 @@ static inline uint64_t *lines_find(const struct lines *lines, uint32_t set, uint
 		if (entry_is(*entry, line))
 			return entry;
 	return NULL;
-}
-
-void lines_settle_timed(struct lines *lines, uint32_t set);
-static inline void lines_settle(struct lines *lines, uint32_t set)
-{
-	if (lines->timed)
-		lines_settle_timed(lines, set);
 }
 
 uint64_t *lines_touch_fixed(struct lines *lines, uint32_t set, uint64_t *entry);
@@ -130,35 +136,5 @@ static inline uint64_t *lines_touch(struct lines *lines, uint32_t set, uint64_t 
 uint64_t *lines_insert(struct lines *lines, uint32_t set, uint64_t line, unsigned flags, uint64_t *replaced);
 /* Returns what it was. */
 uint64_t lines_remove(struct lines *lines, uint32_t set, uint64_t *entry);
-/* Of up to 256 times, which are below 2^56 (two years of one a nanosecond), the first that is smallest. Four short
- * chains, and no jump that depends on times. */
-static inline uint32_t lines_least(const uint64_t *times, uint32_t ways)
-{
-	uint64_t a = UINT64_MAX, b = a, c = a, d = a;
-	uint32_t way = 0;
-	for (; way + 4 <= ways; way += 4) {
-		uint64_t ta = times[way] << 8 | way, tb = times[way + 1] << 8 | (way + 1),
-			 tc = times[way + 2] << 8 | (way + 2), td = times[way + 3] << 8 | (way + 3);
-		a = ta < a ? ta : a;
-		b = tb < b ? tb : b;
-		c = tc < c ? tc : c;
-		d = td < d ? td : d;
-	}
-	for (; way < ways; way++) {
-		uint64_t ta = times[way] << 8 | way;
-		a = ta < a ? ta : a;
-	}
-	a = b < a ? b : a;
-	c = d < c ? d : c;
-	return (c < a ? c : a) & 255;
-}
-
-/* fast/inline_vectors.c: the same of 8, 16 … 256, where vectors_here() is VECTORS_AVX512; all vector registers are
- * as they were. Of 32 and more it is faster. */
-uint32_t vectors_least(const uint64_t *times, uint32_t n);
-#define VECTORS_LEAST 32
-
-/* The way that a full set of timed LRU or FIFO lines gives up next. */
-uint32_t lines_earliest(const struct lines *lines, uint32_t set);
 
 #endif

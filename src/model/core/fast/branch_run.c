@@ -19,6 +19,7 @@
  *          runs without filters: those go branch by branch
  * Test     tests/unit/model_branch_test.c, tests/model/branches_test.c
  */
+#include "model/core/fast/btb_two.h"
 #include "model/core/predict/predict.h"
 
 #ifdef __SSE2__

@@ -7,6 +7,7 @@
  * Test     tests/model/inline_test.c (with and without vectors; registers are compared),
  *          tests/model/requests_test.c
  */
+#include "model/core/fast/timed_lines.h"
 #include "model/core/fast/vectors.h"
 #include "model/core/fast/saved_vectors.h"
 #include "model/core/fast/lru_fast.h"

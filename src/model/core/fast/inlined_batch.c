@@ -16,6 +16,7 @@
  * For      processors with AVX-512; predictors that branch_run_heads() lets through
  * Test     tests/model/branches_test.c (with and without vectors), tests/model/inline_test.c
  */
+#include "model/core/fast/btb_two.h"
 #include "model/core/fast/plan.h"
 #include "model/core/predict/predict.h"
 

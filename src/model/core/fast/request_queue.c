@@ -8,7 +8,8 @@
 #include "model/core/fast/simple_loop.h"
 #include "model/core/fast/request_loop.h"
 
-unsigned requests_levels(const struct machine *machine, uint8_t caches[REQUESTS_LEVELS])
+unsigned requests_levels(const struct machine *machine, const struct model_options *options,
+			 uint8_t caches[REQUESTS_LEVELS])
 {
 	const unsigned first[2] = {machine->first_instruction, machine->first_data};
 	unsigned at = MACHINE_NONE, n = 0;
@@ -32,7 +33,7 @@ unsigned requests_levels(const struct machine *machine, uint8_t caches[REQUESTS_
 		const struct machine_cache *is = &machine->caches[at];
 		struct model_memory none = {0};
 		struct cache cache;
-		cache_init(&cache, &none, machine, at, false);
+		cache_init(&cache, &none, machine, options, at, false);
 		if (!cache.simple || !cache.main.ordered || is->line_bytes < most ||
 		    (n && (is->line_bytes != most || written != most)))
 			break; /* of larger lines behind larger lines parts would be written back */

@@ -59,7 +59,8 @@ struct request_queue {
 };
 
 /* How many levels of the machine can wait; caches: which. */
-unsigned requests_levels(const struct machine *machine, uint8_t caches[REQUESTS_LEVELS]);
+unsigned requests_levels(const struct machine *machine, const struct model_options *options,
+			 uint8_t caches[REQUESTS_LEVELS]);
 /* From now on they do, if nobody watches. */
 void requests_begin(struct core *core);
 /* What waits is done. */

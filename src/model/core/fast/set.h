@@ -20,6 +20,7 @@
  * Test     tests/model/reference_test.c, tests/model/requests_test.c, tests/model/run_test.c,
  * tests/model/inline_test.c
  */
+#include "model/core/fast/timed_lines.h"
 #include "model/core/cache/cache.h"
 
 /* ---- looking up, ordering ---- */

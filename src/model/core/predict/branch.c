@@ -17,14 +17,15 @@ uint64_t branches_bytes(const struct machine *machine)
 	return layout(&b, machine);
 }
 
-struct branches *branches_init(void *memory, const struct machine *machine)
+struct branches *branches_init(void *memory, const struct machine *machine, const struct model_options *options)
 {
 	struct branches *b = memory;
 	layout(b, machine);
+	b->targets.filtered = !options->no_filters;
 	b->none = machine->direction.kind == PREDICT_NONE;
 	b->simple = machine->direction.kind != PREDICT_TAGE && machine->direction.kind != PREDICT_PERCEPTRON;
 	if (machine->direction.kind == PREDICT_TAGE)
-		tage_begin(b, machine);
+		tage_begin(b, machine, options);
 	b->sorts = branch_run_sorts(b);
 	branches_share(b, &b->targets.own_changes);
 	return b;

@@ -26,13 +26,14 @@
 #include "engine/wire/trace.h"
 #include "model/core/counts.h"
 #include "model/core/machine.h"
+#include "model/core/options.h"
 
 struct branches;
 
 /* Bytes of memory; a multiple of 64. */
 uint64_t branches_bytes(const struct machine *machine);
 /* memory: zeroed, 64-aligned. */
-struct branches *branches_init(void *memory, const struct machine *machine);
+struct branches *branches_init(void *memory, const struct machine *machine, const struct model_options *options);
 /* changes: 0 at first, of all predictors that ever share static branches; versions come from there: what a struct
  * static_branch knows of the BTB of one of them must not pass for another's, nor for one's that was in its place
  * before. */

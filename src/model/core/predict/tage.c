@@ -83,7 +83,7 @@ static void begin_sums(struct tage *t, uint64_t leaves)
 		}
 }
 
-void tage_begin(struct branches *b, const struct machine *machine)
+void tage_begin(struct branches *b, const struct machine *machine, const struct model_options *options)
 {
 	const struct machine_direction *m = &machine->direction;
 	struct tage *t = &b->tage;
@@ -118,7 +118,7 @@ void tage_begin(struct branches *b, const struct machine *machine)
 	t->use_alternate = 8;
 	t->countdown = t->useful_reset;
 	t->random = machine->seed ? machine->seed : 1;
-	t->vectors = machine->no_filters ? VECTORS_NONE : vectors_here();
+	t->vectors = options->no_filters ? VECTORS_NONE : vectors_here();
 	t->published = m->tables == TAGE_PUBLISHED_TABLES;
 	for (unsigned i = 0; i < m->tables && t->published; i++)
 		t->published = t->tables[i].width == TAGE_PUBLISHED_WIDTH &&

@@ -20,6 +20,7 @@
  *
  * Target 0 stands for "unknown": no branch of a program goes there and on.
  */
+#include "model/core/fast/btb_two.h"
 #include "model/core/predict/predict.h"
 
 uint64_t targets_layout(struct target_predictor *t, const struct machine *machine, uint64_t at)
@@ -39,7 +40,6 @@ uint64_t targets_layout(struct target_predictor *t, const struct machine *machin
 	t->return_entries = m->return_entries;
 	t->indirect_mask = m->indirect_entries ? m->indirect_entries - 1 : 0;
 	t->indirect_history = m->indirect_history;
-	t->filtered = !machine->no_filters;
 	t->whole = !m->btb_tag_bits;
 	t->entries = (uint32_t)n;
 	t->two_ways = n && m->btb_ways == 2 && m->btb_replacement == REPLACE_LRU && t->whole &&

@@ -11,6 +11,7 @@
 #ifndef TARE_MODEL_CORE_TLB_LEVEL_H
 #define TARE_MODEL_CORE_TLB_LEVEL_H
 
+#include "model/core/fast/timed_lines.h"
 #include "model/core/cache/lines.h"
 #include "model/core/tlb/tlb.h"
 

@@ -64,7 +64,8 @@ static bool begin_lru_fast(struct tlbs *t, unsigned side)
 	return true;
 }
 
-struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct tlb_map *map)
+struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct model_options *options,
+		       const struct tlb_map *map)
 {
 	struct tlbs *t = memory;
 	uint64_t at = rounded(sizeof(*t));
@@ -72,7 +73,7 @@ struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct
 	t->page_shift = (uint8_t)tlb_ordinary(map);
 	t->recency = &t->own_recency;
 	t->n = machine->n_tlbs;
-	t->no_filters = machine->no_filters;
+	t->no_filters = options->no_filters;
 	t->first[TLB_DATA] = machine->first_data_tlb;
 	t->first[TLB_FETCH] = machine->first_instruction_tlb;
 	for (unsigned side = 0; side < 2; side++) {

@@ -27,6 +27,7 @@
 #include "model/core/counts.h"
 #include "model/core/fast/filter.h"
 #include "model/core/machine.h"
+#include "model/core/options.h"
 
 /* ---- which memory is in pages of which size: of a process, shared by its cores ---- */
 
@@ -82,7 +83,8 @@ struct tlbs { /* tlb.c's */
 uint64_t tlbs_bytes(const struct machine *machine);
 /* memory: zeroed, 64-aligned. map outlives the TLBs, its ordinary pages the machine's; NULL: 4 KB pages
  * everywhere. */
-struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct tlb_map *map);
+struct tlbs *tlbs_init(void *memory, const struct machine *machine, const struct model_options *options,
+		       const struct tlb_map *map);
 /* All translations that overlap the range are dropped, uncounted, as the kernel does when it maps pages anew. */
 void tlbs_forget(struct tlbs *tlbs, uint64_t start, uint64_t length);
 
