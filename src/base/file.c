@@ -76,6 +76,19 @@ FILE *file_create(const char *path, struct error *err)
 	return stream;
 }
 
+FILE *file_create_private(const char *path, struct error *err)
+{
+	if (strcmp(path, "-") == 0)
+		return stdout;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!stream)
+		error_set_errno(err, code_of(errno), errno, "cannot write '%s'", path);
+	if (!stream && fd >= 0)
+		close(fd);
+	return stream;
+}
+
 bool file_finish(FILE *stream, const char *name, struct error *err)
 {
 	bool standard = stream == stdout || stream == stderr;

@@ -16,6 +16,9 @@ char *file_read(const char *path, size_t max_bytes, size_t *length, struct error
 /* Opens path for writing ("-" is standard output). NULL on failure. */
 FILE *file_create(const char *path, struct error *err);
 
+/* The same; a file that was not there is its owner's alone (0600). */
+FILE *file_create_private(const char *path, struct error *err);
+
 /* Flushes and closes (standard streams are only flushed), and reports what any earlier write lost:
  * a full disk and a closed pipe are found here at the latest. */
 bool file_finish(FILE *stream, const char *name, struct error *err);

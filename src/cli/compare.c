@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "cli/compare.h"
+#include "cli/page_output.h"
 #include "cli/say.h"
 #include "cli/store_options.h"
 #include "report/compare.h"
@@ -57,6 +58,13 @@ static bool open_session(struct compare_command_line *x, struct error *err)
 	return session_open(&x->sessions[0], &target, r->on, r->event_files.items, r->event_files.count, err);
 }
 
+static bool open_report(struct compare_command_line *x, struct error *err)
+{
+	const char *path = x->request.output ? x->request.output : "-";
+	return x->request.format == COMPARE_HTML ? output_open_page(&x->output, path, err)
+						 : output_open(&x->output, path, err);
+}
+
 /* *code: what to exit with on failure. */
 static bool prepare(struct compare_command_line *x, const volatile sig_atomic_t *interrupt, int *code,
 		    struct error *err)
@@ -83,11 +91,11 @@ static bool prepare(struct compare_command_line *x, const volatile sig_atomic_t 
 				: TARE_USAGE;
 		return false;
 	}
-	return output_open(&x->output, r->output ? r->output : "-", err) &&
-	       (!r->json_file || output_open(&x->json_file, r->json_file, err)) &&
+	return open_report(x, err) && (!r->json_file || output_open(&x->json_file, r->json_file, err)) &&
 	       (!r->csv_file || output_open(&x->csv_file, r->csv_file, err)) &&
 	       (!r->markdown_file || output_open(&x->markdown_file, r->markdown_file, err)) &&
-	       (!r->junit_file || output_open(&x->junit_file, r->junit_file, err));
+	       (!r->junit_file || output_open(&x->junit_file, r->junit_file, err)) &&
+	       (!r->html_file || output_open_page(&x->html_file, r->html_file, err));
 }
 
 static void show_progress(void *context, const struct compare_command *command, size_t execution,
@@ -194,6 +202,7 @@ static void render(FILE *out, void *context)
 	case COMPARE_JSON: report_comparison_json(out, rendering->comparison); break;
 	case COMPARE_CSV: report_comparison_csv(out, rendering->comparison); break;
 	case COMPARE_MARKDOWN: report_comparison_markdown(out, rendering->comparison); break;
+	case COMPARE_HTML: report_comparison_html(out, rendering->comparison, &rendering->options); break;
 	case COMPARE_JUNIT: report_comparison_junit(out, rendering->comparison); break;
 	}
 }
@@ -201,14 +210,18 @@ static void render(FILE *out, void *context)
 static bool write_file(struct compare_command_line *x, struct output *output, enum compare_format format)
 {
 	const struct compare_request *r = &x->request;
+	struct report_origin origin;
 	if (!output->stream)
 		return true;
+	if (format == COMPARE_HTML)
+		page_origin_here(&x->arena, &origin);
 	struct comparison_rendering rendering = {
 		.comparison = x->comparison,
 		.format = format,
 		.options = {.verbose = r->verbose,
 			    .quiet = r->quiet,
 			    .statistics = r->statistics,
+			    .origin = format == COMPARE_HTML ? &origin : NULL,
 			    .colour = say_in_colour(output->stream),
 			    .width = say_width(output->stream)},
 	};
@@ -221,6 +234,7 @@ static bool write_reports(struct compare_command_line *x)
 	done = write_file(x, &x->json_file, COMPARE_JSON) && done;
 	done = write_file(x, &x->csv_file, COMPARE_CSV) && done;
 	done = write_file(x, &x->markdown_file, COMPARE_MARKDOWN) && done;
+	done = write_file(x, &x->html_file, COMPARE_HTML) && done;
 	return write_file(x, &x->junit_file, COMPARE_JUNIT) && done;
 }
 
@@ -245,6 +259,7 @@ static void close_all(struct compare_command_line *x)
 	output_abandon(&x->csv_file);
 	output_abandon(&x->markdown_file);
 	output_abandon(&x->junit_file);
+	output_abandon(&x->html_file);
 	if (x->input_fd >= 0)
 		close(x->input_fd);
 	for (size_t i = 0; i < x->kept.count; i++)
@@ -286,6 +301,10 @@ int command_compare(int argc, char **argv)
 	if (x.request.help) {
 		compare_request_free(&x.request);
 		return show_help();
+	}
+	if (x.request.format == COMPARE_HTML && !page_check(x.request.output, stdout, &err)) {
+		compare_request_free(&x.request);
+		return say_failed(&err, TARE_USAGE);
 	}
 	const volatile sig_atomic_t *interrupt = interrupt_catch();
 	bool interrupted = false;

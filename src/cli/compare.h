@@ -39,7 +39,7 @@ struct compare_command_line {
 	struct session *sessions;    /* commands.count; the first one open when n_open is 1 or more */
 	size_t n_open;
 	struct comparison *comparison;
-	struct output output, json_file, csv_file, markdown_file, junit_file;
+	struct output output, json_file, csv_file, markdown_file, junit_file, html_file;
 	int input_fd;
 	bool line_shown;
 	struct arena arena;

@@ -39,9 +39,11 @@ enum {
 	JSON,
 	CSV,
 	MARKDOWN,
+	HTML,
 	JSON_FILE,
 	CSV_FILE,
 	MARKDOWN_FILE,
+	HTML_FILE,
 	STATISTICS,
 	VERBOSE,
 	QUIET,
@@ -114,9 +116,11 @@ const struct option_row compare_option_rows[] = {
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
 	{0, "markdown", NULL, "as Markdown", MARKDOWN},
+	{0, "html", NULL, "as a page for a browser, in one file", HTML},
 	{0, "export-json", "FILE", "also write JSON to this file", JSON_FILE},
 	{0, "export-csv", "FILE", "also write CSV to this file", CSV_FILE},
 	{0, "export-markdown", "FILE", "also write Markdown to this file", MARKDOWN_FILE},
+	{0, "export-html", "FILE", "also write a page for a browser to this file", HTML_FILE},
 	{0, "statistics", NULL, "show min, median, max and standard deviation (σ) of each command's runs",
 	 STATISTICS},
 	STORE_OPTION_ROWS,
@@ -159,7 +163,7 @@ static bool set_shell(struct compare_request *r, const char *value, struct error
 static bool set_format(struct compare_request *r, enum compare_format format, struct error *err)
 {
 	if (r->format != COMPARE_TEXT && r->format != format)
-		return error_set(err, ERROR_USAGE, "a report has one format: --json, --csv or --markdown");
+		return error_set(err, ERROR_USAGE, "a report has one format: --json, --csv, --markdown or --html");
 	r->format = format;
 	return true;
 }
@@ -216,9 +220,11 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case JSON: return set_format(r, COMPARE_JSON, err);
 	case CSV: return set_format(r, COMPARE_CSV, err);
 	case MARKDOWN: return set_format(r, COMPARE_MARKDOWN, err);
+	case HTML: return set_format(r, COMPARE_HTML, err);
 	case JSON_FILE: r->json_file = value; return true;
 	case CSV_FILE: r->csv_file = value; return true;
 	case MARKDOWN_FILE: r->markdown_file = value; return true;
+	case HTML_FILE: r->html_file = value; return true;
 	case STATISTICS: r->statistics = true; return true;
 	case VERBOSE: r->verbose = true; return true;
 	case QUIET: r->quiet = true; return true;

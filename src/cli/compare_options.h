@@ -14,7 +14,7 @@
 #include "session/gate.h"
 #include "session/keep.h"
 
-enum compare_format { COMPARE_TEXT, COMPARE_JSON, COMPARE_CSV, COMPARE_MARKDOWN, COMPARE_JUNIT };
+enum compare_format { COMPARE_TEXT, COMPARE_JSON, COMPARE_CSV, COMPARE_MARKDOWN, COMPARE_JUNIT, COMPARE_HTML };
 
 /* -L NAME VALUE,VALUE */
 struct parameter_list {
@@ -44,7 +44,7 @@ struct compare_request {
 	enum program_output program_output;
 	enum compare_format format;
 	const char *output;
-	const char *json_file, *csv_file, *markdown_file, *junit_file; /* beside the report; NULL */
+	const char *json_file, *csv_file, *markdown_file, *junit_file, *html_file; /* beside the report; NULL */
 	bool verbose, quiet, statistics, help;
 	VEC(char *) commands; /* each a command line */
 	VEC(char *) program;  /* the words behind "--" */

@@ -10,6 +10,7 @@
 #include "cli/count_intervals.h"
 #include "cli/count_parameters.h"
 #include "cli/count_progress.h"
+#include "cli/page_output.h"
 #include "cli/say.h"
 #include "cli/store_options.h"
 #include "compat/choose.h"
@@ -180,12 +181,21 @@ static int show_help(void)
 	return say_end_output();
 }
 
+static bool open_report(struct count_command *count, struct error *err)
+{
+	const struct count_request *r = &count->request;
+	return r->format == FORMAT_HTML ? output_open_page(&count->output, r->output, err)
+					: output_open(&count->output, r->output, err);
+}
+
 /* Everything up to the measurement; *code is what to exit with on failure. */
 static bool prepare(struct count_command *count, int *code, struct error *err)
 {
 	struct count_request *r = &count->request;
 	struct session_target target;
 	*code = TARE_USAGE;
+	if (r->format == FORMAT_HTML && !page_check(r->output, stderr, err))
+		return false;
 	if (r->parameter_file || r->overrides.count) {
 		parameters_init(&count->parameters);
 		count->has_parameters = true;
@@ -221,8 +231,7 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 		return false;
 	}
 	*code = TARE_CANNOT_MEASURE;
-	return output_open(&count->output, r->output, err) &&
-	       (!r->blocks || output_open(&count->blocks, r->blocks, err)) &&
+	return open_report(count, err) && (!r->blocks || output_open(&count->blocks, r->blocks, err)) &&
 	       (!r->system_calls || output_open(&count->system_calls, r->system_calls, err)) &&
 	       (!r->by_file || output_open(&count->by_file, r->by_file, err));
 }

@@ -24,6 +24,7 @@ enum {
 	PROGRAM_OUTPUT,
 	JSON,
 	CSV,
+	HTML,
 	VERBOSE,
 	QUIET,
 	PID,
@@ -130,6 +131,7 @@ const struct option_row count_option_rows[] = {
 	 OUTPUT},
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
+	{0, "html", NULL, "as a page for a browser, in one file", HTML},
 	{0, "by", "function|line|object",
 	 "also show where the events took place: by function, source line, or variable and "
 	 "allocation (needs the engine, or a model)",
@@ -199,6 +201,14 @@ static bool shown_cpu(const char *value, const char **out, struct error *err)
 		}
 	error_set(err, ERROR_USAGE, "'%s' is not a CPU that --reproducible can show", value);
 	return error_hint(err, "x86-64-v2, x86-64-v3, x86-64-v4 or host");
+}
+
+static bool set_format(struct count_request *r, enum format format, struct error *err)
+{
+	if (r->format != FORMAT_TEXT && r->format != format)
+		return error_set(err, ERROR_USAGE, "a report has one format: --json, --csv or --html");
+	r->format = format;
+	return true;
 }
 
 static bool apply(void *context, int id, const char *value, struct error *err)
@@ -285,10 +295,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 		return true;
 	case JSON:
 	case CSV:
-		if (r->format != FORMAT_TEXT && r->format != (id == JSON ? FORMAT_JSON : FORMAT_CSV))
-			return error_set(err, ERROR_USAGE, "a report has one format, --json or --csv");
-		r->format = id == JSON ? FORMAT_JSON : FORMAT_CSV;
-		return true;
+	case HTML: return set_format(r, id == JSON ? FORMAT_JSON : id == CSV ? FORMAT_CSV : FORMAT_HTML, err);
 	default: return store_apply(&r->keeping, id, value);
 	}
 }
@@ -303,7 +310,8 @@ static bool check(const struct count_request *r, struct error *err)
 	if (r->all_cpus && r->cpus.numbers.count)
 		return error_set(err, ERROR_USAGE, "choose -a (all CPUs) or -C (some CPUs), not both");
 	if (r->compat != COMPAT_NONE && r->format != FORMAT_TEXT)
-		return error_set(err, ERROR_USAGE, "choose --compat, --json or --csv: a report has one format");
+		return error_set(err, ERROR_USAGE,
+				 "choose --compat, --json, --csv or --html: a report has one format");
 	const char *lost = !r->compat                                         ? NULL
 			   : r->gross                                         ? "--gross"
 			   : r->statistics                                    ? "--statistics"
@@ -367,7 +375,7 @@ static bool check(const struct count_request *r, struct error *err)
 	if ((r->delay_ns || r->control) && r->regions.count)
 		return error_set(err, ERROR_USAGE, "%s does not go with --region",
 				 r->delay_ns ? "--delay" : "--control");
-	if (one_run && (r->format == FORMAT_CSV || r->compat != COMPAT_NONE)) {
+	if (one_run && (r->format == FORMAT_CSV || r->format == FORMAT_HTML || r->compat != COMPAT_NONE)) {
 		error_set(err, ERROR_USAGE, "this report's format has no intervals");
 		return error_hint(err, "%s goes with text and with --json: a JSON object on each line", one_run);
 	}

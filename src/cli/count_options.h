@@ -15,7 +15,7 @@
 #include "session/keep.h"
 
 enum compat { COMPAT_NONE, COMPAT_P5MON, COMPAT_PERFEX };
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML };
 
 struct count_request {
 	VEC(const char *) event_lists; /* -e, borrowed from argv, as all strings here */

@@ -5,11 +5,18 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "cli/page_output.h"
 #include "cli/say.h"
 
 bool output_open(struct output *output, const char *path, struct error *err)
 {
 	*output = (struct output){path, path ? file_create(path, err) : stderr};
+	return output->stream != NULL;
+}
+
+bool output_open_page(struct output *output, const char *path, struct error *err)
+{
+	*output = (struct output){path, path ? page_create(path, err) : stderr};
 	return output->stream != NULL;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "cli/count.h"
+#include "cli/page_output.h"
 #include "cli/say.h"
 #include "compat/reports.h"
 #include "report/report.h"
@@ -22,6 +23,8 @@ static void render(FILE *out, void *context)
 	bool all = count->request.all_repetitions;
 	if (count->request.format == FORMAT_JSON)
 		report_json(out, count->session.result, &rendering->options);
+	else if (count->request.format == FORMAT_HTML)
+		report_html(out, count->session.result, &rendering->options);
 	else if (count->request.format == FORMAT_CSV)
 		report_csv(out, count->session.result, &rendering->options);
 	else if (count->request.compat == COMPAT_P5MON)
@@ -66,7 +69,12 @@ static bool write_report(struct count_command *count)
 		.header = {.parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?"},
 	};
 	struct error err = {0};
+	struct report_origin origin;
 	bool done = true;
+	if (r->format == FORMAT_HTML) {
+		page_origin_here(&count->arena, &origin);
+		rendering.options.origin = &origin;
+	}
 	if (r->compat == COMPAT_P5MON) {
 		char *directory = getcwd(NULL, 0);
 		if (directory)

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/export_options.h"
+#include "cli/page_output.h"
 #include "cli/profile_keep.h"
 #include "cli/profile_options.h"
 #include "cli/say.h"
@@ -367,7 +368,8 @@ static int run(struct profile_request *r)
 	r->profiling.moments = r->export.format && r->export.format->times;
 	if (!r->export.format)
 		r->profiling.keep = r->output;
-	else if (!(out = file_create(r->output, &err)))
+	else if (!(out = strcmp(r->export.format->name, "html") == 0 ? page_create(r->output, &err)
+								     : file_create(r->output, &err)))
 		return say_failure(&err);
 	if (!r->replicates.runs) /* which have no file */
 		profile_keep_begin(&keep, &r->keeping, &r->profiling.keep);

@@ -124,17 +124,18 @@ enum { CODE_MOST = 64 }; /* functions that are disassembled */
 
 static struct profile_report_options options_of(FILE *out, const struct show_request *show, size_t event)
 {
-	return (struct profile_report_options){.text = {.colour = say_in_colour(out), .width = say_width(out)},
-					       .by = show->by,
-					       .top = show->top,
-					       .annotate = show->annotate,
-					       .butterfly = show->butterfly,
-					       .one_event = show->event != NULL,
-					       .event = event,
-					       .quit_share = show->quit_share,
-					       .only = show->only.items,
-					       .exclude = show->exclude.items,
-					       .modules = show->modules.items};
+	return (struct profile_report_options){
+		.text = {.origin = show->origin, .colour = say_in_colour(out), .width = say_width(out)},
+		.by = show->by,
+		.top = show->top,
+		.annotate = show->annotate,
+		.butterfly = show->butterfly,
+		.one_event = show->event != NULL,
+		.event = event,
+		.quit_share = show->quit_share,
+		.only = show->only.items,
+		.exclude = show->exclude.items,
+		.modules = show->modules.items};
 }
 
 /* A listing, and what is asked for below it. */

@@ -54,6 +54,7 @@ struct show_request {
 	bool annotate, disassemble, butterfly, browse;
 	enum show_format format;
 	bool prof;
+	const struct report_origin *origin; /* of a page of a kept run; NULL */
 	double quit_share;
 	VEC(const char *) only, exclude, modules; /* borrowed from argv; ending in NULL, or empty */
 	const char *event;                        /* that alone; NULL: all, or the first where a format has one */

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/export_options.h"
+#include "cli/page_output.h"
 #include "cli/profile_options.h"
 #include "cli/report_run.h"
 #include "cli/say.h"
@@ -117,12 +118,22 @@ static int show_help(void)
 	return say_end_output();
 }
 
+static bool is_page(const struct report_request *r)
+{
+	return r->export.format ? strcmp(r->export.format->name, "html") == 0 : r->show.format == SHOW_HTML;
+}
+
+static FILE *create(const struct report_request *r, struct error *err)
+{
+	return is_page(r) ? page_create(r->output, err) : file_create(r->output, err);
+}
+
 static int show_a_profile(struct report_request *r, struct profile *profile)
 {
 	struct error err = {0};
 	FILE *out = stdout;
 	int code = TARE_CANNOT_MEASURE;
-	if (r->output && !(out = file_create(r->output, &err)))
+	if (r->output && !(out = create(r, &err)))
 		say_error(&err);
 	else if (r->export.format)
 		code = export_profile(profile, &r->export, r->show.confidence, out,
@@ -170,6 +181,8 @@ static int show_a_run(struct report_request *r, const char *word)
 	struct kept_run run;
 	struct profile *profile;
 	struct error err = {0};
+	struct arena arena = {0};
+	struct report_origin origin;
 	FILE *out = stdout;
 	int code = TARE_CANNOT_MEASURE;
 	if (!keep_load(&r->keeping, word, &run, &err)) {
@@ -178,6 +191,8 @@ static int show_a_run(struct report_request *r, const char *word)
 		return say_failed(&err, err.code == ERROR_NOT_FOUND ? TARE_USAGE : TARE_CANNOT_MEASURE);
 	}
 	if (run.kind == KEPT_PROFILE) {
+		page_origin_of(&run, &arena, &origin);
+		r->show.origin = &origin;
 		report_show_of(&run, &r->show);
 		code = session_parse_profile(run.profile, run.profile_bytes, word, r->from_ns, r->to_ns,
 					     shows_times(r), &profile, &err)
@@ -185,12 +200,13 @@ static int show_a_run(struct report_request *r, const char *word)
 			       : say_failure(&err);
 	} else if (!check_of_count(r, word, &err)) {
 		code = say_failed(&err, TARE_USAGE);
-	} else if (r->output && !(out = file_create(r->output, &err))) {
+	} else if (r->output && !(out = create(r, &err))) {
 		say_error(&err);
 	} else {
 		report_options_of(&run, &r->options);
 		code = report_result(&run, r->show.format, r->options, out, r->output);
 	}
+	arena_free(&arena);
 	kept_run_free(&run);
 	return code;
 }
@@ -206,6 +222,8 @@ static int command(struct report_request *r, int argc, char **argv)
 	if (r->help)
 		return show_help();
 	bool elsewhere = r->output || r->export.format || r->export.before;
+	if (is_page(r) && !page_check(r->output, stdout, &err))
+		return say_failed(&err, TARE_USAGE);
 	if (!show_check(&r->show, stdout, elsewhere, &err))
 		return say_failed(&err, TARE_USAGE);
 	if (!export_check(&r->export, r->output != NULL, stdout, &err))

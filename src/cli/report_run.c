@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/page_output.h"
 #include "cli/say.h"
 
 bool report_is_run(const char *word) { return word[0] == '@' || (!strchr(word, '/') && access(word, F_OK) != 0); }
@@ -31,6 +32,8 @@ int report_result(const struct kept_run *run, enum show_format format, struct re
 		  const char *name)
 {
 	struct error err = {0};
+	struct arena arena = {0};
+	struct report_origin origin;
 	options.colour = say_in_colour(out);
 	options.width = say_width(out);
 	if (out == stdout)
@@ -39,10 +42,13 @@ int report_result(const struct kept_run *run, enum show_format format, struct re
 		report_json(out, run->result, &options);
 	else if (format == SHOW_CSV)
 		report_csv(out, run->result, &options);
-	else if (format == SHOW_HTML)
+	else if (format == SHOW_HTML) {
+		page_origin_of(run, &arena, &origin);
+		options.origin = &origin;
 		report_html(out, run->result, &options);
-	else
+	} else
 		report_text(out, run->result, &options);
+	arena_free(&arena);
 	if (out == stdout)
 		return say_end_output();
 	return file_finish(out, name, &err) ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/number.h"
+#include "report/origin.h"
 #include "report/region.h"
 
 enum { OUTLIERS_SHOWN = 8, COMMAND_SHOWN_BYTES = 300 };
@@ -288,5 +289,9 @@ void report_build(struct document *document, const struct result *result, const 
 	if (result->breakdown)
 		build_breakdown(document, result->breakdown);
 	add_notes(document, result, &notes, options, differs ? NULL : &trust);
+	if (options->origin) {
+		build_sources(document, &result, 1);
+		build_origin(document, &result->machine, result->started_unix, options->origin);
+	}
 	vec_free(&notes.items);
 }

@@ -11,9 +11,33 @@
 
 enum { COLUMNS_MOST = 40 };
 
+/* What a reader who sorts the table does with a row. */
+enum columns_place {
+	COLUMNS_OWN,
+	COLUMNS_BELOW, /* it goes with the row above */
+	COLUMNS_LAST,  /* a sum: it stays at the end */
+};
+
+/* A row's number as a drawing has it, on the axis that the table's rows share. */
+struct columns_range {
+	bool known;
+	double at, low, high; /* low = high = at: no interval; both infinite: it has no ends */
+	double floor;         /* of AXIS_DIFFERENCE: what one command against itself differed by; NAN: not known */
+	int sign;             /* likewise, where it is beyond chance: -1 less, 1 more; 0: it is not */
+};
+
+enum columns_axis {
+	AXIS_NONE,
+	AXIS_SHARE,      /* parts of 1, from 0 on */
+	AXIS_DIFFERENCE, /* relative differences in percent, on both sides of 0 */
+	AXIS_HEAT,       /* parts of 1 that stand beside a text */
+};
+
 struct columns_row {
 	const char *cells[COLUMNS_MOST]; /* NULL: empty. Without control characters */
 	bool emphasis;                   /* TOTAL, the line that is asked about */
+	enum columns_place place;
+	struct columns_range range; /* zeroed: nothing to draw */
 };
 
 struct columns {
@@ -22,6 +46,8 @@ struct columns {
 	bool left[COLUMNS_MOST]; /* names; else numbers, to the right */
 	size_t flexible;         /* the column that is shortened */
 	bool cut_at_end;         /* … at its end, not in its middle */
+	bool ordered;            /* the order of rows is what they say: source text, callers and callees */
+	enum columns_axis axis;  /* of the rows' ranges */
 	VEC(struct columns_row) rows;
 };
 

@@ -7,6 +7,7 @@
 #include "report/build.h"
 #include "report/columns.h"
 #include "report/number.h"
+#include "report/origin.h"
 #include "report/table.h"
 
 enum { COLUMN_NAME, COLUMN_VALUE, COLUMN_SPREAD, COLUMN_DIFFERENCE, COLUMN_VERDICT, COLUMNS_OF_TABLE };
@@ -137,6 +138,19 @@ static bool is_counted_anywhere(const struct comparison *c, const struct compari
 	return false;
 }
 
+static struct columns_range range_of(const struct compared *c)
+{
+	bool ends = c->has_numbers && c->has_relative;
+	return (struct columns_range){.known = c->has_numbers && isfinite(c->relative),
+				      .at = 100 * c->relative,
+				      .low = ends ? 100 * c->relative_low : -INFINITY,
+				      .high = ends ? 100 * c->relative_high : INFINITY,
+				      .floor = 100 * c->floor,
+				      .sign = c->verdict == COMPARISON_LESS   ? -1
+					      : c->verdict == COMPARISON_MORE ? 1
+									      : 0};
+}
+
 static void add_row(struct document *d, struct columns *columns, const struct comparison *c,
 		    const struct comparison_row *row, const struct number_units *units)
 {
@@ -156,6 +170,8 @@ static void add_row(struct document *d, struct columns *columns, const struct co
 		fill_value(d, &other, one->estimate, units, row->is_metric);
 		other.cells[COLUMN_DIFFERENCE] = comparison_difference_text(d, one);
 		other.cells[COLUMN_VERDICT] = comparison_verdict_text(d, one);
+		other.place = COLUMNS_BELOW;
+		other.range = range_of(one);
 		other.emphasis = one->verdict == COMPARISON_LESS || one->verdict == COMPARISON_MORE;
 		push(d, columns, &other);
 	}
@@ -191,6 +207,7 @@ static void add_table(struct document *d, const struct comparison *c, const char
 			columns->left[COLUMN_NAME] = columns->left[COLUMN_VERDICT] = true;
 			/* a number that is cut would be another one; a name is not */
 			columns->flexible = COLUMN_NAME;
+			columns->axis = AXIS_DIFFERENCE;
 		}
 		add_row(d, columns, c, row, &units);
 	}
@@ -278,6 +295,8 @@ static void add_summaries(struct document *d, const struct comparison *c)
 				str_appendf(&text, "%s%zu %s", n++ ? ", " : "", times[order[k].verdict],
 					    order[k].words);
 		document_note(d, NOTE_READ, NULL, document_str(d, &text));
+		if (d->blocks.count && d->blocks.items[d->blocks.count - 1].ranked)
+			d->blocks.items[d->blocks.count - 1].answer = true;
 	}
 }
 
@@ -386,6 +405,10 @@ void report_build_comparison(struct document *d, const struct comparison *c, con
 		document_note(d, c->notes[i].rank, c->notes[i].rank == NOTE_ACT ? "!" : "-", c->notes[i].text);
 	add_legend(d, c);
 	add_remarks(d, c);
+	if (options->origin && c->n) {
+		build_sources(d, c->results, c->n);
+		build_origin(d, &c->results[0]->machine, c->results[0]->started_unix, options->origin);
+	}
 }
 
 void report_comparison_text(FILE *out, const struct comparison *c, const struct report_options *options)

@@ -15,6 +15,8 @@ void report_comparison_csv(FILE *out, const struct comparison *comparison);
 void report_comparison_json(FILE *out, const struct comparison *comparison);
 /* For GITHUB_STEP_SUMMARY and merge requests: GitHub's tables. */
 void report_comparison_markdown(FILE *out, const struct comparison *comparison);
+/* As a page (html/html.h), with a drawing of the intervals. */
+void report_comparison_html(FILE *out, const struct comparison *comparison, const struct report_options *options);
 /* A test case for each gate and command, as GitLab, Jenkins and GitHub's actions read it: failed ones are
  * <failure>, undecided ones <error>. */
 void report_comparison_junit(FILE *out, const struct comparison *comparison);

@@ -51,6 +51,11 @@ struct columns *document_add_columns(struct document *document, size_t n)
 		       : NULL;
 }
 
+void document_add_flame(struct document *document, const struct named_profile *named, size_t event)
+{
+	add(document, &(struct document_block){.kind = BLOCK_FLAME, .named = named, .event = event});
+}
+
 const char *document_trouble(const struct document *document)
 {
 	return document->failed ? "out of memory: a part of the report is not shown" : NULL;

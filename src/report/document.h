@@ -64,9 +64,12 @@ enum document_kind {
 	BLOCK_STATISTICS, /* a table of least, median, most and standard deviation */
 	BLOCK_BREAKDOWN,  /* a table of counts by function, line or object */
 	BLOCK_COLUMNS,    /* a table of its own columns */
+	BLOCK_FACT,       /* label and text: where the numbers come from; a writer may leave them out */
+	BLOCK_FLAME,      /* a flame graph of `event`; without a drawing it has no text */
 };
 
 struct columns; /* report/columns.h */
+struct named_profile;
 
 struct document_block {
 	enum document_kind kind;
@@ -76,7 +79,11 @@ struct document_block {
 	enum note_rank rank;
 	const char *label, *text;
 	struct document_table table;
-	struct columns *columns; /* of BLOCK_COLUMNS; the document's */
+	struct columns *columns;           /* of BLOCK_COLUMNS; the document's */
+	const struct named_profile *named; /* of BLOCK_FLAME; borrowed, it outlives the document */
+	size_t event;                      /* likewise */
+	/* what a reader wants to know first, where a writer has room for it above the tables */
+	bool answer;
 };
 
 struct document {
@@ -101,6 +108,9 @@ struct document_table *document_add_table(struct document *document, enum docume
 
 /* An empty table of that many columns at the end. NULL when memory ran out; it stays where it is. */
 struct columns *document_add_columns(struct document *document, size_t n);
+
+/* named outlives the document. */
+void document_add_flame(struct document *document, const struct named_profile *named, size_t event);
 
 /* What a writer says when something is missing; NULL when nothing is. */
 const char *document_trouble(const struct document *document);

@@ -41,6 +41,8 @@ void event_columns_legend(struct event_columns *e)
 size_t event_columns_headings(struct event_columns *e, struct columns *table)
 {
 	size_t c = 0;
+	table->ordered = true;
+	table->axis = AXIS_HEAT;
 	for (size_t i = 0; i < e->n; i++) {
 		if (e->n > EVENTS_WITH_LABELS)
 			table->headings[c++] = document_printf(e->document, "[%zu]", i + 1);
@@ -55,6 +57,11 @@ size_t event_columns_headings(struct event_columns *e, struct columns *table)
 size_t event_columns_cells(struct event_columns *e, struct columns_row *row, const uint64_t *counts)
 {
 	size_t c = 0;
+	if (e->n) {
+		double share = profile_share(counts[0], e->named->sums[e->events[0]]);
+		row->range = (struct columns_range){
+			.known = counts[0] > 0, .at = share, .low = share, .high = share};
+	}
 	for (size_t i = 0; i < e->n; i++) {
 		char number[NUMBER_BYTES];
 		number_group(number, (double)counts[i], 0);

@@ -31,6 +31,7 @@ static const struct export_format formats[] = {
 	 .times = true,
 	 .write = export_firefox},
 	{.name = "pprof", .suffix = ".pb.gz", .what = "pprof's format", .binary = true, .write = export_pprof},
+	{.name = "html", .suffix = ".html", .what = "a page for a browser", .write = export_html},
 };
 
 const struct export_format *export_find(const char *name)

@@ -40,7 +40,7 @@ struct export_format {
 		      struct error *err);
 };
 
-#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope|firefox|pprof"
+#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope|firefox|pprof|html"
 
 /* NULL: there is none of that name. */
 const struct export_format *export_find(const char *name);
@@ -61,6 +61,9 @@ bool export_speedscope(FILE *out, const struct named_profile *named, const struc
 		       struct error *err);
 bool export_pprof(FILE *out, const struct named_profile *named, const struct export_options *options,
 		  struct error *err);
+/* html/html.h: the report as a page, with all events. */
+bool export_html(FILE *out, const struct named_profile *named, const struct export_options *options,
+		 struct error *err);
 bool export_firefox(FILE *out, const struct named_profile *named, const struct export_options *options,
 		    struct error *err);
 

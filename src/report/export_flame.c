@@ -8,7 +8,7 @@
  * What always holds:
  *  1. A frame's width is its part of the event's sum. Frames thinner than 0.1 of the drawing's 1200 units are
  *     left out, and the thinnest ones of a drawing that would be too large; how many is written on it.
- *  2. The file has at most FRAMES_BYTES of frames and names, and some 20 kB more.
+ *  2. The file has at most FRAMES_BYTES (in a page: EMBEDDED_BYTES) of frames and names, and some 20 kB more.
  *  3. Frames come by depth, from left to right: flame.js finds parents by that.
  */
 #include <inttypes.h>
@@ -25,8 +25,6 @@
 #include "report/profile_rows.h"
 #include "stats/stats.h"
 
-extern const struct embedded_file flame_files[]; /* flame.css, flame.js */
-
 enum {
 	WIDTH = 1200,
 	PAD = 8,
@@ -34,7 +32,8 @@ enum {
 	FRAME_HEIGHT = 16,
 	TOP = 112, /* of the first row of frames */
 	FRAMES_BYTES = 1400000,
-	NAME_BYTES = 400, /* of a name that is shown */
+	EMBEDDED_BYTES = 900000, /* likewise in a page, which has tables as well */
+	NAME_BYTES = 400,        /* of a name that is shown */
 	LETTER = 7,
 	LABEL_LEAST = 3 * LETTER,
 };
@@ -58,7 +57,8 @@ struct flame_drawing {
 	bool *shown;     /* [tree.n] */
 	size_t n_shown, n_left_out, depth;
 	uint32_t n_numbers;
-	bool intervals;
+	bool intervals, embedded; /* in a page, which has the look and the script */
+	size_t bytes_most;
 	double scale, most_change; /* counts before × scale compare with those after */
 };
 
@@ -266,7 +266,7 @@ static bool choose(struct flame_drawing *f, struct placing *all)
 		if (frame && frame->number == UINT32_MAX)
 			append_name(frame, &text);
 		bytes += text.length;
-		if (text.failed || (at && bytes > FRAMES_BYTES))
+		if (text.failed || (at && bytes > f->bytes_most))
 			break;
 		if (frame && frame->number == UINT32_MAX)
 			frame->number = ++f->n_numbers;
@@ -442,8 +442,25 @@ static bool write_frames(struct flame_drawing *f)
 	return done;
 }
 
+static bool write_embedded(struct flame_drawing *f)
+{
+	int height = TOP + ROW * (int)(f->depth + 1) + PAD;
+	fprintf(f->out,
+		"<svg id=\"flame\" class=\"flame\" role=\"group\" aria-label=\"Flame graph\" width=\"%d\" "
+		"height=\"%d\" "
+		"viewBox=\"0 0 %d %d\">\n<rect id=\"page\" class=\"page\" width=\"%d\" height=\"%d\"/>\n",
+		WIDTH, height, WIDTH, height, WIDTH, height);
+	bool done = write_frames(f);
+	write_overlay(f);
+	done = done && write_names(f);
+	fputs("</svg>\n", f->out);
+	return done;
+}
+
 static bool write_all(struct flame_drawing *f)
 {
+	if (f->embedded)
+		return write_embedded(f);
 	write_head(f, TOP + ROW * (int)(f->depth + 1) + PAD);
 	bool done = write_frames(f);
 	write_overlay(f);
@@ -452,10 +469,11 @@ static bool write_all(struct flame_drawing *f)
 	return done;
 }
 
-bool export_flame(FILE *out, const struct named_profile *named, const struct export_options *options,
-		  struct error *err)
+static bool draw(FILE *out, const struct named_profile *named, const struct export_options *options, bool embedded,
+		 size_t bytes_most, struct error *err)
 {
-	struct flame_drawing f = {.out = out, .named = named, .options = options};
+	struct flame_drawing f = {
+		.out = out, .named = named, .options = options, .embedded = embedded, .bytes_most = bytes_most};
 	struct placing *all = NULL;
 	uint64_t *cursor = NULL;
 	f.intervals = named->profile->events[options->event].gaps == GAPS_EXPONENTIAL && named->confidence > 0;
@@ -490,4 +508,16 @@ bool export_flame(FILE *out, const struct named_profile *named, const struct exp
 	free(f.frames);
 	export_tree_free(&f.tree);
 	return done;
+}
+
+bool export_flame(FILE *out, const struct named_profile *named, const struct export_options *options,
+		  struct error *err)
+{
+	return draw(out, named, options, false, FRAMES_BYTES, err);
+}
+
+bool export_flame_embedded(FILE *out, const struct named_profile *named, const struct export_options *options,
+			   struct error *err)
+{
+	return draw(out, named, options, true, EMBEDDED_BYTES, err);
 }

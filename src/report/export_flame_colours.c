@@ -51,3 +51,10 @@ void flame_write_colours(FILE *out, bool differential)
 	write_rules(out, differential, true);
 	fputs("}\n", out);
 }
+
+void flame_write_page_colours(struct str *out)
+{
+	for (unsigned i = 0; i < HUES * SHADES; i++)
+		str_appendf(out, ".c%u{fill:hsl(%u var(--flame-s) var(--flame-%u))}\n", i,
+			    i / SHADES * (360 / HUES), i % SHADES);
+}

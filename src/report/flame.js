@@ -4,7 +4,9 @@
  * percent (or nothing), and in a differential graph the counts before, with and without what it called. */
 (function () {
 	const NS = "http://www.w3.org/2000/svg", ROW = 17, PAD = 8, LETTER = 7.25, THIN = 0.1;
-	const svg = document.documentElement, group = document.getElementById("frames"), head = document.getElementById("head");
+	/* a drawing of its own, or an element of a page */
+	const svg = document.getElementById("flame") || document.documentElement, embedded = svg !== document.documentElement;
+	const group = document.getElementById("frames"), head = document.getElementById("head");
 	const page = document.getElementById("page"), texts = Array.from(document.querySelectorAll("#head text[data-text]"));
 	const line1 = document.getElementById("hover1"), line2 = document.getElementById("hover2"), found = document.getElementById("found");
 	const names = Array.from(document.querySelectorAll("#names text"), (t) => t.textContent.replace(/^\n/, ""));
@@ -79,9 +81,9 @@
 	}
 
 	function draw() {
-		width = Math.max(240, window.innerWidth || 1200);
+		width = Math.max(240, (embedded ? svg.parentNode.clientWidth : window.innerWidth) || 1200);
 		const height = top + ROW * (depths + 1) + PAD;
-		if (height > window.innerHeight) /* room for the scroll bar */
+		if (!embedded && height > window.innerHeight) /* room for the scroll bar */
 			width = Math.max(240, Math.min(width, svg.clientWidth || width));
 		svg.setAttribute("width", width);
 		svg.setAttribute("height", height);
@@ -98,7 +100,7 @@
 	}
 
 	/* the head stays in sight */
-	function follow() { head.setAttribute("transform", "translate(0," + Math.max(0, window.scrollY || 0) + ")"); }
+	function follow() { if (!embedded) head.setAttribute("transform", "translate(0," + Math.max(0, window.scrollY || 0) + ")"); }
 
 	function show(f) {
 		line1.textContent = f ? fit(identify(f), width - 2 * PAD) : fit("hover over a frame, or use the arrow keys", width - 2 * PAD);
@@ -163,7 +165,8 @@
 	function invert() {
 		inverted = !inverted;
 		draw();
-		window.scrollTo(0, inverted ? 0 : svg.getAttribute("height"));
+		if (!embedded)
+			window.scrollTo(0, inverted ? 0 : svg.getAttribute("height"));
 	}
 
 	const seen = (f) => f.rect.style.display !== "none";
@@ -218,13 +221,13 @@
 	group.addEventListener("mouseover", (event) => of(event) && show(of(event)));
 	group.addEventListener("mouseout", () => show(current));
 	group.addEventListener("focusin", (event) => of(event) && focus(of(event)));
-	document.addEventListener("keydown", key);
+	(embedded ? svg : document).addEventListener("keydown", key);
 	window.addEventListener("resize", draw);
 	window.addEventListener("scroll", follow);
 	root.rect.setAttribute("tabindex", "0");
 	draw();
 	window.addEventListener("load", () => { /* a phone's width is known only now */
-		if (svg.getAttribute("height") > window.innerHeight)
+		if (embedded || svg.getAttribute("height") > window.innerHeight)
 			inverted = true; /* one that has to be scrolled begins with its root */
 		draw();
 	});

@@ -21,7 +21,8 @@ struct profile_report_options {
 	/* names of functions (fnmatch(3)) that are listed alone, or left out; and of modules. NULL, or ending in
 	 * NULL */
 	const char *const *only, *const *exclude, *const *modules;
-	size_t top;        /* rows; 0: until 99.9 % of the count, at most 60 */
+	size_t top;        /* rows; 0: until 99.9 % of the count, at most rows_most */
+	size_t rows_most;  /* 0: 60 */
 	double quit_share; /* rows below this share are left out; 0: none */
 	bool one_event;    /* `event` alone */
 	size_t event;
@@ -29,6 +30,7 @@ struct profile_report_options {
 	/* then the instructions of these functions */
 	const struct named_code *code;
 	size_t n_code;
+	bool draw;      /* then the flame graph, for a writer that can draw it */
 	bool butterfly; /* then the hottest functions with their callers and callees */
 };
 

@@ -72,6 +72,7 @@ static bool add_table(struct butterfly *b, bool counted)
 	size_t c = 0;
 	if (!(b->table = document_add_columns(b->document, 1)))
 		return false;
+	b->table->ordered = true;
 	b->table->headings[c++] = counted ? "counts" : "samples";
 	b->table->headings[c++] = "of all";
 	b->table->headings[c++] = "of it";

@@ -6,6 +6,7 @@
 #include "report/build.h"
 #include "report/columns.h"
 #include "report/number.h"
+#include "report/origin.h"
 #include "report/profile.h"
 #include "report/profile_check.h"
 #include "report/profile_rows.h"
@@ -184,6 +185,7 @@ static void add_headings(struct profile_listing *l, enum profile_by by)
 	l->columns->headings[c++] = by == PROFILE_BY_LINE ? "line (module)" : "function (module:file:line)";
 	l->columns->n = c;
 	l->columns->flexible = c - 1;
+	l->columns->axis = AXIS_SHARE;
 }
 
 static const char *rank_cell(struct document *d, const struct named_count *count)
@@ -193,12 +195,25 @@ static const char *rank_cell(struct document *d, const struct named_count *count
 	return document_printf(d, "%u\u2013%u", count->first_rank, count->last_rank);
 }
 
-static void add_row(struct profile_listing *l, const struct named_count *count, const char *name, bool emphasis)
+static struct columns_range range_of(const struct profile_listing *l, const struct named_count *count)
+{
+	double share = profile_share(count->self, l->sum);
+	bool interval = count->has_interval && l->intervals;
+	return (struct columns_range){.known = true,
+				      .at = share,
+				      .low = interval ? count->low : share,
+				      .high = interval ? count->high : share};
+}
+
+static void add_row(struct profile_listing *l, const struct named_count *count, const char *name, bool emphasis,
+		    enum columns_place place)
 {
 	struct document *d = l->document;
-	struct columns_row row = {.emphasis = emphasis};
+	struct columns_row row = {.emphasis = emphasis, .place = place};
 	size_t c = 0;
 	bool some = count->self > 0;
+	if (place == COLUMNS_OWN)
+		row.range = range_of(l, count);
 	row.cells[c++] = number_cell(d, count->self);
 	row.cells[c++] = share_cell(d, profile_share(count->self, l->sum));
 	if (l->intervals)
@@ -231,13 +246,13 @@ static size_t rows_shown(const struct profile_listing *l, const struct named_row
 			 const struct profile_report_options *options)
 {
 	uint64_t before = 0;
-	size_t shown = 0;
+	size_t shown = 0, most = options->rows_most ? options->rows_most : ROWS_MOST;
 	while (shown < n) {
 		const struct named_count *count = &rows[shown]->counts[l->event];
 		bool callers = !count->self;
 		bool enough = profile_share(before, l->sum) >= SHARE_SHOWN &&
 			      !(callers && profile_share(count->inclusive, l->sum) >= 1 - SHARE_SHOWN);
-		if (options->top ? shown >= options->top : enough || shown >= ROWS_MOST)
+		if (options->top ? shown >= options->top : enough || shown >= most)
 			break;
 		if (options->quit_share > 0 &&
 		    profile_share(callers ? count->inclusive : count->self, l->sum) < options->quit_share)
@@ -261,12 +276,12 @@ static void add_rows(struct profile_listing *l, const struct named_row **rows, s
 	for (size_t i = 0; i < shown; i++) {
 		struct str name = {0};
 		profile_append_row_name(&name, rows[i]);
-		add_row(l, &rows[i]->counts[l->event], document_str(l->document, &name), false);
+		add_row(l, &rows[i]->counts[l->event], document_str(l->document, &name), false, COLUMNS_OWN);
 	}
 	if (shown < n || l->left_out)
 		add_row(l, &(struct named_count){.self = l->sum - l->before},
-			document_printf(l->document, "%zu others", n - shown + l->left_out), false);
-	add_row(l, &(struct named_count){.self = l->sum}, "TOTAL", true);
+			document_printf(l->document, "%zu others", n - shown + l->left_out), false, COLUMNS_LAST);
+	add_row(l, &(struct named_count){.self = l->sum}, "TOTAL", true, COLUMNS_LAST);
 	if (l->ranks)
 		document_add(l->document, BLOCK_NOTE, "rank",
 			     "2\u20137: some place from 2 to 7, the samples do not tell which");
@@ -360,6 +375,17 @@ static void add_notes(struct document *document, const char *const *notes, size_
 	}
 }
 
+/* Of the event that is asked for, or the first with counts. */
+static void add_flame(struct document *document, const struct named_profile *named,
+		      const struct profile_report_options *options)
+{
+	size_t event = options->one_event ? options->event : 0;
+	while (!options->one_event && event < named->profile->n_events && !named->sums[event])
+		event++;
+	if (event < named->profile->n_events && named->sums[event])
+		document_add_flame(document, named, event);
+}
+
 void report_build_profile(struct document *document, const struct named_profile *named,
 			  const struct profile_report_options *options)
 {
@@ -367,6 +393,8 @@ void report_build_profile(struct document *document, const struct named_profile 
 	for (size_t i = 0; i < named->profile->n_events; i++)
 		if (!options->one_event || i == options->event)
 			add_event(document, named, i, options);
+	if (options->draw)
+		add_flame(document, named, options);
 	build_profile_views(document, named, options);
 	if (named->profile->n_notes + named->n_notes || profile_stacks_remark(named))
 		document_add(document, BLOCK_GAP, NULL, NULL);
@@ -375,6 +403,9 @@ void report_build_profile(struct document *document, const struct named_profile 
 	const char *stacks = profile_stacks_remark(named);
 	if (stacks)
 		document_add(document, BLOCK_NOTE, "-", stacks);
+	if (options->text.origin)
+		build_origin(document, &named->profile->machine, named->profile->started_unix,
+			     options->text.origin);
 }
 
 void report_profile_text(FILE *out, const struct named_profile *named,

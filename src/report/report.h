@@ -12,14 +12,17 @@
 
 enum { NOTE_LINES_MOST = 5 }; /* of a report's notes, without `verbose` */
 
+struct report_origin; /* report/origin.h */
+
 struct report_options {
 	/* of text: all notes, and what machine it was; quiet: of the notes only those that something follows from,
 	 * and no title */
 	bool verbose, quiet;
-	bool all_repetitions; /* every repetition's value too */
-	bool gross;           /* gross, tare and net too */
-	bool statistics;      /* least, median, most and standard deviation of the repetitions too */
-	bool one_line;        /* of JSON: no line breaks in it, for JSON Lines */
+	bool all_repetitions;               /* every repetition's value too */
+	bool gross;                         /* gross, tare and net too */
+	bool statistics;                    /* least, median, most and standard deviation of the repetitions too */
+	bool one_line;                      /* of JSON: no line breaks in it, for JSON Lines */
+	const struct report_origin *origin; /* of a page: where the result comes from; NULL */
 	bool colour;
 	int width; /* of the terminal; 0: not a terminal, 80 assumed */
 };

@@ -3,10 +3,14 @@ hostile names are text. The pictures stay in the build folder, in html/ beside t
 import base64
 import hashlib
 import html.parser
+import os
+import sys
 
+PLANTED = os.path.abspath(sys.argv[2]) # before the folder changes
 import browser
 from cli import *
 
+MOST_BYTES = 1500000 # of a profile of a million samples
 STORE = os.path.join(os.getcwd(), "store.db")
 ENV = environment(TARE_STORE=STORE)
 PICTURES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(TARE))), "tests", "cli", "html")
@@ -39,6 +43,7 @@ class Page(html.parser.HTMLParser):
             self.open.pop()
 
     def handle_endtag(self, name):
+        self.texts.append(" ")
         if not self.open or self.open.pop() != name:
             self.faults.append(f"</{name}> at {self.getpos()}")
 
@@ -95,6 +100,75 @@ has(page.said, "6 repetitions", "and its notes")
 has(page.said, "printf '<script>alert(1)</script>'", "an argument is text")
 equal(page.elements.get("script"), 1, "the page has its own script alone")
 
+ok("os:" in page.said and "by the kernel" in page.said, "and what its numbers' source is")
+has(page.said, "Where it was measured run 1 measured by tare", "and where the run comes from")
+equal(page.elements.get("circle", 0) >= 3 * (6 + 1), True, "each repetition of each event is a point, and so is each mean")
+equal(os.stat("count.html").st_mode & 0o777, 0o600, "the file is its owner's alone")
+direct = kept("count", "--html", "-o", "direct.html", "-r", "2", "-e", "page-faults", "true")
+equal(direct.code, 0, "tare count writes a page at once")
+page_of("direct.html")
+equal(os.stat("direct.html").st_mode & 0o777, 0o600, "likewise its owner's alone")
+seen = kept("count", "--html", "--json", "true")
+ok(seen.code == 2 and "one format" in seen.err, "a report has one format", seen)
+
+# ---- secrets ----
+SECRETS = {"AWS_SECRET_ACCESS_KEY": "secret-1", "GITHUB_TOKEN": "secret-2", "PGPASSWORD": "secret-3", "MY_API_KEY": "secret-4", "SSH_AUTH_SOCK": "secret-5", "http_proxy": "http://u:secret-6@h/",
+           "JAVA_TOOL_OPTIONS": "-Dpassword=secret-7", "LD_LIBRARY_PATH_X": "secret-8"}
+private = environment(TARE_STORE=os.path.join(os.getcwd(), "private", "tare.db"), OMP_NUM_THREADS="3", **SECRETS)
+equal(tare("count", "-e", "page-faults", "true", env=private).code, 0, "a run with secrets in its environment is kept")
+tare("report", "@last", "--html", "-o", "private.html", env=private)
+tare("compare", "-r", "2", "-e", "page-faults", "--export-html", "private-2.html", "true", "true", env=private)
+tare("count", "--html", "-o", "private-3.html", "-e", "page-faults", "true", env=private)
+for name in ("private.html", "private-2.html", "private-3.html"):
+    has(read(name), "OMP_NUM_THREADS=3", f"{name}: what programs are steered by is in it")
+    equal([v for v in SECRETS.values() if v in read(name)], [], f"{name}: no secret is")
+    equal(os.stat(name).st_mode & 0o777, 0o600, f"{name}: its owner's alone")
+for name in os.listdir("private"):
+    with open(os.path.join("private", name), "rb") as file:
+        data = file.read()
+    equal([v for v in SECRETS.values() if v.encode() in data], [], f"the store's file {name}: no secret is in it")
+    equal(os.stat(os.path.join("private", name)).st_mode & 0o777, 0o600, f"the store's file {name} is its owner's alone")
+equal(os.stat("private").st_mode & 0o777, 0o700, "and so is its folder")
+
+# ---- a comparison ----
+compared = kept("compare", "-r", "5", "-e", "page-faults,task-clock", "--html", "-o", "compare.html", "-n", "a<b>", "-n", "c&d", "true", "ls /")
+equal((compared.code, compared.err), (0, ""), "tare compare writes a page")
+page = page_of("compare.html")
+tidy("compare.html")
+ok("a<b> is the baseline" in page.said and "c&d" in page.said, "names are texts", page.said[:300])
+ok(re.search(r"c&d: .*(more|less|equal|without)", page.said), "the answer is there", page.said[:300])
+equal(page.attributes.count(("svg", "class", "range")) + sum(a in page.attributes for a in (("svg", "class", "range more"), ("svg", "class", "range less"))) >= 1, True, "and a drawing of differences")
+seen = kept("compare", "-r", "2", "-e", "page-faults", "--export-html", "beside.html", "true", "true")
+ok(seen.code == 0 and "baseline" in seen.out, "--export-html writes it beside the text", seen)
+page_of("beside.html")
+
+# ---- profiles ----
+def planted(name, *arguments):
+    done_ = subprocess.run([PLANTED, *arguments, "html"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=TIME_OUT_S)
+    ok(done_.returncode == 0 and not done_.stderr, f"the profile {arguments} is written", done_.stderr)
+    with open(name, "wb") as out:
+        out.write(done_.stdout)
+    return len(done_.stdout)
+
+
+planted("shares.html", "shares")
+page = page_of("shares.html")
+tidy("shares.html")
+has(page.said, "Flame graph", "a profile has its flame graph")
+ok(page.said.index("TOTAL") < page.said.index("Flame graph"), "below the listing", page.said[:500])
+planted("hostile.html", "hostile")
+page = page_of("hostile.html")
+tidy("hostile.html")
+equal((page.elements.get("script"), page.elements.get("style"), page.elements.get("img"), page.elements.get("iframe")), (1, 1, None, None), "hostile names are no elements")
+ok(not re.search("[\x00-\x08\x0b-\x1f\x7f\u0080-\u009f\u202a-\u202e\u2066-\u2069]", read("hostile.html")), "no control characters, and nothing that turns the writing round")
+size = planted("million.html", "120000")
+ok(re.search(r"1,0\d\d,\d{3} samples", read("million.html")), "a profile of a million samples")
+ok(size <= MOST_BYTES, f"is a page of at most {MOST_BYTES} bytes", size)
+page_of("million.html")
+if kept("profile", "-e", "task-clock:u", "-c", "100000", "-g", "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done").code == 0:
+    equal(kept("report", "--html", "@last", "-o", "profile.html").code, 0, "a kept profile is shown as a page")
+    has(page_of("profile.html").said, "measured by tare", "with where it comes from")
+
 if not browser.PROGRAM:
     skip("chromium is not installed", "a browser shows the pages")
     done()
@@ -142,6 +216,43 @@ with browser.Browser() as shown:
     shown.key("Tab", 9)
     shown.key("Enter", 13, "\r")
     equal(shown.run("[getComputedStyle(document.body).backgroundColor, document.getElementById('look').textContent]"), ["rgb(21, 23, 27)", "Light"], "and switches to it")
+    # ---- a comparison ----
+    look_at("compare.html")
+    order = "Array.from(document.querySelectorAll('table.forest tbody'), (b) => Array.from(b.rows, (r) => r.cells[0].textContent))"
+    equal(shown.run(order), [["page-faults", "c&d"], ["task-clock", "c&d"]], "each event has the other commands' rows below it")
+    shown.click("table.forest th.name button")
+    shown.click("table.forest th.name button")
+    equal(shown.run(order), [["task-clock", "c&d"], ["page-faults", "c&d"]], "sorted, they stay together")
+    # ---- profiles ----
+    look_at("shares.html")
+    shown.run("document.querySelector('#frames rect[data-d=\"0\"]').focus()")
+    shown.key("ArrowDown", 40)
+    main = shown.run("document.getElementById('hover1').textContent")
+    equal(main, "main (prog)", "the flame graph takes the focus, and says what a frame is")
+    shown.key("Enter", 13, "\r")
+    equal(shown.run("Array.from(document.querySelectorAll('#frames rect.above')).length"), 1, "Enter zooms")
+    shown.key("Escape", 27)
+    equal(shown.run("Array.from(document.querySelectorAll('#frames rect.above')).length"), 0, "Escape shows all again")
+    last = "Array.from(document.querySelectorAll('table.list')[0].tBodies).at(-1).rows"
+    shown.click("table.list th.n button")
+    shown.click("table.list th.n button")
+    ok(shown.run(f"Array.from({last}, (r) => r.textContent).at(-1)").endswith("TOTAL"), "sums stay at the end, however the table is sorted")
+    look_at("hostile.html")
+    equal(shown.run("[document.scripts.length, document.querySelectorAll('style').length, String(window.acted), document.querySelectorAll('[onload],[onerror],img,iframe,a[href^=javascript]').length]"),
+          [1, 1, "undefined", 0], "hostile names do nothing in a browser")
+    shown.look(360)
+    shown.open("million.html")
+    ok(shown.run("document.querySelectorAll('#frames rect').length") > 1000, "a page of a million samples draws")
+    shown.open("direct.html")
+    # what went past the escaping would not run
+    logged = len(shown.logged)
+    with open("injected.html", "w", encoding="utf-8") as file:
+        file.write(read("count.html").replace("<h1>", "<h1><script>window.acted = 1</script><img src=http://127.0.0.1:9/x onerror='window.acted = 2'>"))
+    shown.open("injected.html")
+    equal(shown.run("String(window.acted)"), "undefined", "the policy runs no script but the page's own")
+    ok(any("Content Security Policy" in line for line in shown.logged[logged:]), "and says so", shown.logged)
+    del shown.logged[logged:]
+    shown.asked = [a for a in shown.asked if "127.0.0.1:9" not in a]
     equal([line for line in shown.logged if line], [], "the console is empty")
     equal([a for a in shown.asked if not a.startswith("file://" + os.getcwd())], [], "nothing but the file itself was asked for")
 done()

@@ -134,17 +134,19 @@ static void make_rows(struct planting *p)
 		*row = (struct named_row){.name = f->name, .module = f->module, .file = f->file, .line = f->line};
 		need((row->counts = arena_alloc(&named->arena, (profile->n_events + 1) * sizeof *row->counts)) != NULL);
 	}
+	size_t *counted = calloc(table->n + 1, sizeof *counted); /* by which cell + 1: once each */
+	need(counted != NULL);
 	for (size_t i = 0; i < profile->n_cells; i++) {
 		const struct profile_cell *c = &profile->cells[i];
 		table->rows[row_of(named, c->node)].counts[c->event].self += c->count;
-		for (uint32_t row = 0; row < table->n; row++) {
-			bool in = false;
-			for (uint32_t n = c->node; n; n = profile->nodes[n].parent)
-				in |= row_of(named, n) == row;
-			table->rows[row].counts[c->event].inclusive += in ? c->count : 0;
+		for (uint32_t n = c->node; n; n = profile->nodes[n].parent) {
+			uint32_t row = row_of(named, n);
+			table->rows[row].counts[c->event].inclusive += counted[row] != i + 1 ? c->count : 0;
+			counted[row] = i + 1;
 		}
 		named->has_inclusive |= profile->nodes[c->node].parent != 0;
 	}
+	free(counted);
 	for (size_t i = 0; i < named->n_arcs; i++) {
 		const struct named_arc *arc = &named->arcs[i];
 		if (arc->caller != arc->callee)
@@ -322,6 +324,8 @@ int main(int argc, char **argv)
 		plant(&before, argv[3]);
 		options.before = &before.named;
 	}
+	if (strcmp(format->name, "html") == 0)
+		make_rows(&after);
 	clock_t begin = clock();
 	bool done = format->write(stdout, &after.named, &options, &err);
 	if (!done)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "report/columns.h"
 #include "report/document.h"
 
 /* name: of the browser's tab, and the heading where the document has no title. */
@@ -26,8 +27,8 @@ struct html {
 	FILE *out;
 	const struct document *document;
 	struct str text; /* escaped text on its way out */
-	size_t tables, plots;
-	bool failed;
+	bool names;      /* the last block was the title, or a name below it */
+	double hottest;  /* of AXIS_HEAT: the largest share of all tables */
 };
 
 /* A text, escaped; NULL is "". */
@@ -35,9 +36,26 @@ void html_text(struct html *html, const char *text);
 /* The page's own markup. */
 void html_markup(struct html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* plots.c: drawings by hand, whose horizontal places are percents: they are as wide as their cell. */
+
+/* What the rows' ranges share. */
+struct html_axis {
+	enum columns_axis kind;
+	double low, high; /* of the ranges that are drawn */
+	double unit;      /* above 0: so much is linear, beyond it the axis is logarithmic (asinh) */
+};
+struct html_axis html_axis_of(const struct columns *columns);
+/* Where 0 is, and what distances mean. */
+void html_axis(struct html *html, const struct html_axis *axis);
+void html_range(struct html *html, const struct html_axis *axis, const struct columns_range *range);
+/* The repetitions' values from the least to the most, the first one above; their quartiles and median, the mean
+ * with its interval below. */
+void html_runs(struct html *html, const struct estimate *estimate);
+
 /* tables.c */
 void html_counts(struct html *html, const struct document_table *table);
-void html_numbers(struct html *html, const struct document_table *table, const int *columns, size_t n);
+/* runs: with a drawing of each row's repetitions. */
+void html_numbers(struct html *html, const struct document_table *table, const int *columns, size_t n, bool runs);
 void html_breakdown(struct html *html, const struct document_table *table);
 void html_columns(struct html *html, const struct columns *columns);
 

@@ -44,7 +44,6 @@ static void put_heading(struct html *html, const char *class, const char *text, 
 static void open_table(struct html *html, const char *class)
 {
 	html_markup(html, "<div class=\"table\"><table class=\"%s\">\n<thead><tr>", class);
-	html->tables++;
 }
 
 static void close_table(struct html *html) { html_markup(html, "</tbody>\n</table></div>\n"); }
@@ -160,7 +159,7 @@ static void open_section(struct html *html, const struct document_table *table, 
 	}
 	open_table(html, "counts");
 	put_heading(html, "name", cell_of(head, CELL_NAME), 1);
-	for (int c = CELL_VALUE; c < CELLS; c++)
+	for (int c = CELL_VALUE; head->known && c < CELLS; c++)
 		if (shape->used[c] && c != CELL_UNIT)
 			put_heading(html, class_of(c), table->headings[c],
 				    (c == CELL_VALUE && shape->used[CELL_UNIT]) ||
@@ -194,13 +193,24 @@ void html_counts(struct html *html, const struct document_table *table)
 
 /* ---- tables of numbers ---- */
 
-void html_numbers(struct html *html, const struct document_table *table, const int *columns, size_t n)
+static void put_remark(struct html *html, const struct document_row *row)
+{
+	html_markup(html, "<td class=\"unit\">");
+	html_text(html, cell_of(row, CELL_UNIT));
+	if (row->cells[CELL_REMARK]) {
+		html_markup(html, " ");
+		html_text(html, cell_of(row, CELL_REMARK));
+	}
+	html_markup(html, "</td>");
+}
+
+void html_numbers(struct html *html, const struct document_table *table, const int *columns, size_t n, bool runs)
 {
 	open_table(html, "numbers");
 	put_heading(html, "name", table->headings[CELL_NAME], 1);
 	for (size_t c = 0; c < n; c++)
 		put_heading(html, "n", table->headings[columns[c]], 1);
-	html_markup(html, "<td></td></tr></thead>\n<tbody>\n");
+	html_markup(html, "<td></td>%s</tr></thead>\n<tbody>\n", runs ? "<td></td>" : "");
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct document_row *row = &table->rows.items[i];
 		html_markup(html, "%s<tr><th scope=\"row\" class=\"name\">", i ? "</tbody><tbody>\n" : "");
@@ -211,13 +221,13 @@ void html_numbers(struct html *html, const struct document_table *table, const i
 			html_text(html, cell_of(row, columns[c]));
 			html_markup(html, "</td>");
 		}
-		html_markup(html, "<td class=\"unit\">");
-		html_text(html, cell_of(row, CELL_UNIT));
-		if (row->cells[CELL_REMARK]) {
-			html_markup(html, " ");
-			html_text(html, cell_of(row, CELL_REMARK));
+		put_remark(html, row);
+		if (runs) {
+			html_markup(html, "<td class=\"plot\">");
+			html_runs(html, row->estimate);
+			html_markup(html, "</td>");
 		}
-		html_markup(html, "</td></tr>\n");
+		html_markup(html, "</tr>\n");
 	}
 	close_table(html);
 }
@@ -256,22 +266,84 @@ static const char *class_of_column(const struct columns *columns, size_t c)
 	return c == columns->flexible ? "name" : columns->left[c] ? "l" : "n";
 }
 
-void html_columns(struct html *html, const struct columns *columns)
+static bool draws(const struct html_axis *axis)
 {
-	open_table(html, "list");
-	for (size_t c = 0; c < columns->n; c++)
-		put_heading(html, class_of_column(columns, c), columns->headings[c], 1);
-	html_markup(html, "</tr></thead>\n<tbody>\n");
-	for (size_t i = 0; i < columns->rows.count; i++) {
-		const struct columns_row *row = &columns->rows.items[i];
-		html_markup(html, "%s<tr%s>", i ? "</tbody><tbody>\n" : "",
-			    row->emphasis ? " class=\"strong\"" : "");
-		for (size_t c = 0; c < columns->n; c++) {
-			html_markup(html, "<td class=\"%s\">", class_of_column(columns, c));
-			html_text(html, row->cells[c]);
+	return axis->kind == AXIS_SHARE || axis->kind == AXIS_DIFFERENCE;
+}
+
+/* 1 … 8, by the part of the hottest row; 0: nothing took place there. */
+static int heat_of(const struct html *html, const struct html_axis *axis, const struct columns_row *row)
+{
+	if (axis->kind != AXIS_HEAT || !row->range.known || !(html->hottest > 0))
+		return 0;
+	return 1 + (int)fmin(7, 8 * row->range.at / html->hottest);
+}
+
+static void open_row(struct html *html, const struct html_axis *axis, const struct columns_row *row)
+{
+	int heat = heat_of(html, axis, row);
+	const char *look = row->emphasis && axis->kind != AXIS_HEAT ? "strong" : NULL;
+	if (heat)
+		html_markup(html, "<tr class=\"h%d\">", heat);
+	else if (look || row->place == COLUMNS_BELOW)
+		html_markup(html, "<tr class=\"%s%s%s\">", look ? look : "",
+			    look && row->place == COLUMNS_BELOW ? " " : "",
+			    row->place == COLUMNS_BELOW ? "below" : "");
+	else
+		html_markup(html, "<tr>");
+}
+
+static void put_range(struct html *html, const struct html_axis *axis, const struct columns_row *row)
+{
+	html_markup(html, "<td class=\"plot\">");
+	if (row->range.known)
+		html_range(html, axis, &row->range);
+	html_markup(html, "</td>");
+}
+
+/* The drawing stands before the last column. */
+static void put_columns_row(struct html *html, const struct columns *columns, const struct html_axis *axis,
+			    const struct columns_row *row)
+{
+	open_row(html, axis, row);
+	for (size_t c = 0; c < columns->n; c++) {
+		const char *text = row->cells[c] ? row->cells[c] : "";
+		if (draws(axis) && c + 1 == columns->n)
+			put_range(html, axis, row);
+		html_markup(html, "<td class=\"%s\">", class_of_column(columns, c));
+		html_text(html, row->place == COLUMNS_BELOW ? text + strspn(text, " ") : text);
+		html_markup(html, "</td>");
+	}
+	html_markup(html, "</tr>\n");
+}
+
+static void put_columns_headings(struct html *html, const struct columns *columns, const struct html_axis *axis)
+{
+	open_table(html, columns->ordered ? "ordered" : axis->kind == AXIS_DIFFERENCE ? "list forest" : "list");
+	for (size_t c = 0; c < columns->n; c++) {
+		if (draws(axis) && c + 1 == columns->n) {
+			html_markup(html, "<td class=\"plot\">");
+			html_axis(html, axis);
 			html_markup(html, "</td>");
 		}
-		html_markup(html, "</tr>\n");
+		put_heading(html, class_of_column(columns, c), columns->headings[c], 1);
+	}
+	html_markup(html, "</tr></thead>\n<tbody>\n");
+}
+
+void html_columns(struct html *html, const struct columns *columns)
+{
+	struct html_axis axis = html_axis_of(columns);
+	enum columns_place before = COLUMNS_OWN;
+	put_columns_headings(html, columns, &axis);
+	for (size_t i = 0; i < columns->rows.count; i++) {
+		const struct columns_row *row = &columns->rows.items[i];
+		if (row->place == COLUMNS_LAST && before != COLUMNS_LAST)
+			html_markup(html, "</tbody><tbody class=\"foot\">\n");
+		else if (i && row->place == COLUMNS_OWN && !columns->ordered)
+			html_markup(html, "</tbody><tbody>\n");
+		put_columns_row(html, columns, &axis, row);
+		before = row->place;
 	}
 	close_table(html);
 }
