@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "report/origin.h"
-#include "store/runs/runs.h"
+#include "session/keep.h"
 
 /* A page on a terminal is of use to nobody: false. path: -o's file; NULL: the report goes to `standard`. */
 bool page_check(const char *path, FILE *standard, struct error *err);

@@ -109,7 +109,7 @@ static void test_targets(void)
 static void test_refusals(void)
 {
 	refused("--json --csv true", "one format");
-	refused("--json --compat p5mon true", "choose --compat, --json or --csv");
+	refused("--json --compat p5mon true", "choose --compat, --json, --csv or --html");
 	refused("--repetition 5 true", "unknown option '--repetition'");
 	refused("-r5x true", "'5x' is not a whole number");
 	refused("-r", "option '--repetitions' needs an argument");

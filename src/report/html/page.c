@@ -24,7 +24,7 @@ enum {
 extern const struct embedded_file html_files[]; /* report.css, report.js */
 
 /* What is the page's own: what the policy allows. */
-struct page {
+struct page_files {
 	struct str style, script;
 };
 
@@ -53,7 +53,7 @@ static bool draws_flame(const struct document *document)
 	return false;
 }
 
-static void fill_page(struct page *page, const struct document *document)
+static void fill_page(struct page_files *page, const struct document *document)
 {
 	str_append(&page->style, html_files[0].text);
 	str_append(&page->script, html_files[1].text);
@@ -63,7 +63,7 @@ static void fill_page(struct page *page, const struct document *document)
 	str_append(&page->script, flame_files[1].text);
 }
 
-static void put_policy(struct html *html, const struct page *page)
+static void put_policy(struct html *html, const struct page_files *page)
 {
 	char style[SHA256_BASE64], script[SHA256_BASE64];
 	sha256_base64(page->style.text, page->style.length, style);
@@ -74,7 +74,7 @@ static void put_policy(struct html *html, const struct page *page)
 		    style, script);
 }
 
-static void put_head(struct html *html, const struct page *page, const char *name)
+static void put_head(struct html *html, const struct page_files *page, const char *name)
 {
 	html_markup(html, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
 	put_policy(html, page);
@@ -86,7 +86,7 @@ static void put_head(struct html *html, const struct page *page, const char *nam
 	html_markup(html, "</title>\n<style>%s</style>\n</head>\n<body>\n", page->style.text);
 }
 
-static void put_foot(struct html *html, const struct page *page)
+static void put_foot(struct html *html, const struct page_files *page)
 {
 	html_markup(html, "<footer>tare " TARE_VERSION "</footer>\n<script>%s</script>\n</body>\n</html>\n",
 		    page->script.text);
@@ -335,7 +335,7 @@ static double hottest_of(const struct document *document)
 void report_document_html(FILE *out, const struct document *document, const char *name)
 {
 	struct html html = {.out = out, .document = document, .hottest = hottest_of(document)};
-	struct page page = {0};
+	struct page_files page = {0};
 	fill_page(&page, document);
 	if (page.style.failed || page.script.failed || !page.style.text || !page.script.text) {
 		fputs("<!DOCTYPE html>\n<title>out of memory</title>\n", out);
