@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "backend/engine/events.h"
-#include "backend/engine/vector.h"
+#include "engine/x86/vector.h"
 #include "base/file.h"
 #include "base/vec.h"
 #include "engine/x86/decode.h"
@@ -170,7 +170,7 @@ static bool read_block(struct predictor *p, const struct region_asked *place, co
 			return false;
 		exact_vector_add(&vector, &insn, &each);
 		block->calls += is_call(&insn);
-		block->data_decides |= each.site ||
+		block->data_decides |= each.unit ||
 				       insn.class & (X86_CLASS_MASKED | X86_CLASS_GATHER | X86_CLASS_SCATTER);
 		at += insn.length;
 	} while (at < range->high && !ends_block(&insn) && !is_leader(p, at) &&

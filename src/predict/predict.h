@@ -4,7 +4,7 @@
  * reads the instructions themselves, so that a load that is part of an addition is one, and a nop with an
  * operand is none.
  *
- * x86-64 alone: what an instruction counts is what the engine's tables say of it (backend/engine/vector.h);
+ * x86-64 alone: what an instruction counts is what the engine's tables say of it (engine/x86/vector.h);
  * whether the engine executes and counts it so is what a comparison with `tare count --on exact --region` shows.
  */
 #ifndef TARE_PREDICT_PREDICT_H

@@ -18,8 +18,8 @@ def build(name, source, *flags, suffix="s", compiler="gcc"):
     subprocess.run([compiler, *flags, "-o", name, f"{name}.{suffix}"], check=True)
 
 
-def profiled(name, **env):
-    seen = tare("profile", "--on", "exact", "-g", "-o", "kept", "--", f"./{name}", env=environment(**env))
+def profiled(name, on="exact", events=None, **env):
+    seen = tare("profile", "--on", on, "-g", *(["-e", events] if events else []), "-o", "kept", "--", f"./{name}", env=environment(**env))
     ok(seen.code == 0, f"{name}: the program ends as it does by itself", seen)
     return json.loads(tare("report", "--format", "json", "kept").out)
 
@@ -46,6 +46,21 @@ def graph(name):
     less = [f for f, (own, all_) in functions.items() if all_ < own or (f not in called and not re.search(r"\+0x[0-9a-f]+$", f))]
     equal((report["notes"], less), ([], []), f"{name}: the arcs add up to the count, and no function has less with its calls than by itself")
     return functions, calls, report
+
+
+def counts_in_calls(report, caller, callee):
+    """(calls, {event: inclusive})"""
+    found = [c for c in report["calls"] if (c["caller"], c["callee"]) == (caller, callee)]
+    events = [e["event"].removesuffix(":u") for e in report["events"]]
+    return sum(c["calls"] for c in found), {e: sum(c["inclusive"][i] for c in found) for i, e in enumerate(events)}
+
+
+def with_events(name, *events, on="exact"):
+    """The report of a profile of these events: their arcs add up."""
+    report = profiled(name, on, ",".join(events))
+    totals = [[e["total"], sum(c["inclusive"][i] for c in report["calls"] if c["caller"] is None)] for i, e in enumerate(report["events"] if "calls" in report else [])]
+    equal((report["notes"], [total for total in totals if total[0] != total[1]], len(totals)), ([], [], len(events)), f"{name}: the calls have all of {', '.join(events)}")
+    return report
 
 
 # ---- by arithmetic ----
@@ -220,6 +235,203 @@ equal({row["function"]: row["counts"][0]["self"] for row in plain["functions"] i
       {name: own for name, (own, _) in functions.items() if own}, "the functions' own counts are the same without the call graph")
 ok("calls" not in plain, "which is not there unless it is asked for")
 
+# ---- every event ----
+build("counts", """\
+	.macro function name
+	.globl \\name
+	.type \\name, @function
+\\name:
+	.endm
+	.macro end name
+	.size \\name, . - \\name
+	.endm
+	.bss
+	.balign 4096
+from:	.skip 1 << 16
+to:	.skip 1 << 16
+	.text
+	function reads          # 2 loads of 4 and 8 bytes, ret: 8
+	mov from(%rip), %eax
+	mov from+64(%rip), %rax
+	ret
+	end reads
+	function writes         # stores of 1 and 16 bytes, an addition to memory: 4 and 4; ret
+	mov %al, to(%rip)
+	movups %xmm0, to+64(%rip)
+	addl $1, to+128(%rip)
+	ret
+	end writes
+	function branches       # 10 conditional, 7 of them taken; a jump
+	mov $5, %ecx
+1:	dec %ecx
+	jnz 1b                  # 4 of 5
+	test %ecx, %ecx
+	jz 2f                   # taken
+	nop
+2:	jnz 3f                  # not
+	nop
+3:	jz 4f                   # taken
+	nop
+4:	jrcxz 5f                # taken
+	nop
+5:	js 6f                   # not
+	nop
+6:	jmp 7f
+7:	ret
+	end branches
+	function copies         # 100 words of 8 bytes up; 50 bytes down; 30 stored; none
+	lea from(%rip), %rsi
+	lea to(%rip), %rdi
+	mov $100, %ecx
+	rep movsq
+	lea from+100(%rip), %rsi
+	lea to+100(%rip), %rdi
+	mov $50, %ecx
+	std
+	rep movsb
+	cld
+	mov $30, %ecx
+	lea to(%rip), %rdi
+	rep stosl
+	rep stosl               # ecx is 0
+	ret
+	end copies
+	function calculates     # 1 scalar double, 4 singles, a division
+	addsd %xmm0, %xmm1
+	mulps %xmm0, %xmm1
+	divsd %xmm2, %xmm3
+	ret
+	end calculates
+	function both           # calls reads twice, writes once
+	call reads
+	call reads
+	call writes
+	ret
+	end both
+	function tails          # 3 conditional, 2 taken, the last one into branches
+	mov $2, %ecx
+1:	dec %ecx
+	jnz 1b
+	jz branches
+	ud2
+	end tails
+	function _start
+	call both
+	call both
+	call branches
+	call copies
+	call calculates
+	call tails
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+	end _start
+""", "-nostdlib", "-static")
+report = with_events("counts", "loads", "stores", "data-reads", "data-writes", "data-read-bytes", "data-write-bytes", "memory-instructions")
+for caller, callee, calls, loads, stores, reads, writes, read_bytes, write_bytes, memory in (
+        ("both", "reads", 4, 12, 0, 12, 0, 80, 0, 12),
+        ("both", "writes", 2, 4, 6, 4, 6, 24, 42, 8),
+        ("_start", "both", 2, 18, 12, 18, 12, 120, 90, 28),  # a call stores 8 bytes, a return loads them
+        ("_start", "copies", 1, 3, 4, 151, 180, 858, 970, 5)):
+    equal(counts_in_calls(report, caller, callee),
+          (calls, {"loads": loads, "stores": stores, "data-reads": reads, "data-writes": writes, "data-read-bytes": read_bytes, "data-write-bytes": write_bytes, "memory-instructions": memory}),
+          f"{caller} calls {callee}: accesses and bytes")
+report = with_events("counts", "branches", "conditional-branches", "conditional-taken", "conditional-not-taken", "taken-branches", "rep-iterations", "fp-operations", "fp-divides")
+for caller, callee, calls, branches, conditional, taken, iterations, operations, divides in (
+        ("_start", "branches", 1, 12, 10, 7, 0, 0, 0),
+        ("_start", "tails", 1, 15, 13, 9, 0, 0, 0),
+        ("tails", "branches", 1, 12, 10, 7, 0, 0, 0),
+        ("_start", "copies", 1, 1, 0, 0, 180, 0, 0),
+        ("_start", "calculates", 1, 1, 0, 0, 0, 6, 1)):
+    equal(counts_in_calls(report, caller, callee),
+          (calls, {"branches": branches, "conditional-branches": conditional, "conditional-taken": taken, "conditional-not-taken": conditional - taken,
+                   "taken-branches": branches - conditional + taken, "rep-iterations": iterations, "fp-operations": operations, "fp-divides": divides}), f"{caller} calls {callee}: branches, iterations and operations")
+for events, why in (("instructions,basic-blocks", "basic-blocks are known when the program has ended"), ("instructions,code-lines", None),
+                    (",".join(["loads", "stores", "branches", "calls", "returns", "nops", "instructions", "fences", "gathers"]), "for 8 events at most, and 9 are asked for")):
+    report = profiled("counts", events=events)
+    if why:
+        ok(report.get("calls", []) == [] and any("no call graph" in note and why in note for note in report["notes"]), f"{events}: no call graph, and why", report["notes"])
+    else:
+        equal([c["inclusive"] for c in report["calls"] if c["callee"] == "_start"], [[report["events"][0]["total"], 0]], "an event without places has no calls, and leaves the others theirs")
+
+build("jump", """\
+	.globl _start
+	.type _start, @function
+_start:	test %eax, %eax
+	jz 1f
+1:	mov $60, %eax
+	xor %edi, %edi
+	syscall
+	.size _start, . - _start
+""".replace("1f\n1:", "next\nnext:"), "-nostdlib", "-static")
+report = profiled("jump", events="conditional-taken")
+ok(report.get("calls", []) == [] and any("leads to the next instruction whether it is taken or not" in note for note in report["notes"]), "where a branch went is not known of one to the next instruction, which is said", report["notes"])
+
+# ---- what models count ----
+build("touches", """\
+	.macro function name
+	.globl \\name
+	.type \\name, @function
+\\name:
+	.endm
+	.macro end name
+	.size \\name, . - \\name
+	.endm
+	.bss
+	.balign 65536
+memory:	.skip 1 << 20
+	.skip 12288             # in sets that touch() does not touch
+stack:
+	.text
+	function touch          # 64 lines of 32 bytes from rdi on
+	mov $64, %ecx
+1:	mov (%rdi), %al
+	add $32, %rdi
+	dec %ecx
+	jnz 1b
+	ret
+	end touch
+	function cold           # 256 lines that nothing has touched: all miss
+	lea memory(%rip), %rdi
+	call touch
+	call touch
+	call touch
+	call touch
+	ret
+	end cold
+	function warm           # 64 of them again: none misses
+	lea memory(%rip), %rdi
+	call touch
+	ret
+	end warm
+	function recurses       # 64 other lines at each of 4 levels
+	call touch
+	dec %esi
+	jz 1f
+	call recurses
+1:	ret
+	end recurses
+	function _start
+	lea stack(%rip), %rsp
+	call cold
+	call warm
+	mov $4, %esi
+	lea memory+(1 << 19)(%rip), %rdi
+	call recurses
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+	end _start
+""", "-nostdlib", "-static")
+EVENTS = ("l1d-misses", "l1d-load-misses", "l1d-loads", "branch-misses", "instructions")
+report = with_events("touches", *EVENTS, on="model:r12000")
+for caller, callee, calls, misses in (("_start", "cold", 1, 256), ("cold", "touch", 4, 256), ("_start", "warm", 1, 0), ("warm", "touch", 1, 0), ("_start", "recurses", 1, 256), ("recurses", "touch", 4, 256), ("recurses", "recurses", 3, 0)):
+    seen = counts_in_calls(report, caller, callee)
+    equal((seen[0], seen[1]["l1d-load-misses"]), (calls, misses), f"{caller} calls {callee}: misses in the calls")
+equal(counts_in_calls(report, "warm", "touch")[1]["l1d-loads"], 65, "accesses to the cache in the calls")
+counted = json.loads(tare("count", "--on", "model:r12000", "-e", ",".join(EVENTS), "--json", "-o", "counted", "./touches") and read("counted"))
+equal({e["event"]: e["total"] for e in report["events"]}, {r["event"]: r["value"] for r in counted["results"]}, "the models count the same with the call graph and without it")
+
 # ---- what leaves functions, and what comes between ----
 WORK = r"""
 __attribute__((noinline, naked)) static void hundred(void) { __asm__("mov $49, %ecx\n1: dec %ecx\njnz 1b\nret"); }
@@ -392,4 +604,39 @@ for binding in ("lazy", "now"):
     functions, calls, report = graph(binding)
     equal(calls.get(("main", "callee")), (10, 20), f"{binding}: a call by way of the linkage table is a call of the function")
     equal({key[0] for key in calls if key[1] == "callee"}, {"main"}, f"{binding}: whoever found it")
+
+# ---- other events, where functions are left and come back ----
+build("faults", """\
+#define _GNU_SOURCE
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+""" + WORK + """
+static char *page;
+__attribute__((noinline)) void handler(int s) { (void)s; hundred(); mprotect(page, 8192, PROT_READ | PROT_WRITE); }
+__attribute__((noinline)) void fills(char *to, long n) { __asm__ volatile("add $1, %%eax\\n rep stosb" : "+D"(to), "+c"(n) : : "memory", "eax", "cc"); }
+__attribute__((noinline)) void stores(char *to) { __asm__ volatile("add $1, %%eax\\n mov %%eax, %%ecx\\n mov %%ecx, (%0)\\n nop" : : "r"(to) : "memory", "eax", "ecx", "cc"); }
+int main(void)
+{
+	page = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	signal(SIGSEGV, handler);
+	for (int i = 0; i < 10; i++) {
+		mprotect(page + 4096, 4096, PROT_NONE);
+		fills(page + 4000, 1000); /* faults after 96 bytes */
+		mprotect(page, 4096, PROT_NONE);
+		stores(page);
+	}
+	return 0;
+}
+""", "-O1", suffix="c")
+report = with_events("faults", "instructions", "loads", "data-writes", "rep-iterations", "conditional-taken", "data-write-bytes")
+equal([counts_in_calls(report, "main", name)[1]["rep-iterations"] for name in ("fills", "stores")], [10000, 0], "a rep instruction that faults has each iteration once")
+equal(counts_in_calls(report, "handler", "hundred"), (20, {"instructions": 2000, "loads": 20, "data-writes": 0, "rep-iterations": 0, "conditional-taken": 960, "data-write-bytes": 0}), "handlers of faults call what they call")
+for name in ("throws", "signals", "threads", "coroutines", "loads"):
+    if os.path.exists(name):
+        report = with_events(name, "instructions", "conditional-branches", "conditional-taken", "data-reads", "data-read-bytes", "data-write-bytes", "rep-iterations", "branches")
+        called = [c for c in report["calls"] if c["callee"] == "hundred"]
+        equal([c["inclusive"] for c in called if c["inclusive"] != [c["calls"] * n for n in (100, 49, 48, 1, 8, 0, 0, 50)]], [], f"{name}: every call of hundred has its events")
+        report = with_events(name, "branch-misses", "l1d-misses", "instructions", "line-crossing-accesses", on="model:r12000")
+        equal([c["inclusive"][2] for c in report["calls"] if c["callee"] == "hundred" and c["inclusive"][2] != 100 * c["calls"]], [], f"{name}: the models' misses are in calls, too")
 done()

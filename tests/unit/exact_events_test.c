@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backend/engine/events.h"
-#include "backend/engine/vector.h"
+#include "engine/x86/vector.h"
 #include "tap.h"
 
 struct row { const uint8_t *code, *end; const char *expected; };

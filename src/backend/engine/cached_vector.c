@@ -20,7 +20,7 @@ static void work_insn(void *arg, uint32_t index, uint64_t address, const struct 
 	exact_vector_add(&w->vector, insn, &each);
 	if (address - w->address < 64)
 		w->starts |= 1ull << (address - w->address);
-	if (!each.site)
+	if (!each.unit)
 		return;
 	if (w->n_reps < KNOWN_REPS)
 		w->reps[w->n_reps++] = (struct known_rep){index, each};

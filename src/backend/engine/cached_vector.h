@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "backend/engine/decoded.h"
-#include "backend/engine/vector.h"
 #include "base/hash.h"
 #include "base/vec.h"
+#include "engine/x86/vector.h"
 
 #define KNOWN_REPS 64u /* rep instructions of one block; the runtime ends a block at each */
 

@@ -1,12 +1,60 @@
 #include "backend/engine/calls.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/engine/events.h"
+#include "backend/engine/locations.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "engine/inject/injection.h"
 #include "engine/wire/calls.h"
+
+/* ---- before the start ---- */
+
+/* What the stream of blocks tells of: the encodings' counts, taken branches and iterations. */
+static bool is_followed(const struct exact_event *event)
+{
+	for (const uint8_t *p = event->plus; *p; p++)
+		if (*p - 1 >= COUNT_STATIC && *p - 1 != COUNT_TAKEN && *p - 1 != COUNT_ITERATIONS)
+			return false;
+	return !event->minus || event->minus == COUNT_TAKEN + 1;
+}
+
+const char *calls_plan(const struct execution_event *events, size_t n, const struct location_plan *plan,
+		       struct record_call_event out[RECORD_CALL_EVENTS], char text[CALLS_WHY_BYTES])
+{
+	_Static_assert(sizeof out->plus == sizeof events->exact->plus, "the same sum");
+	if (plan->period)
+		return "a simulated counter overflows: samples are not counted per call; leave out -c";
+	if (n > RECORD_CALL_EVENTS) {
+		snprintf(text, CALLS_WHY_BYTES,
+			 "one run follows calls for %u events at most, and %zu are asked for", RECORD_CALL_EVENTS,
+			 n);
+		return text;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct exact_event *exact = events[i].exact;
+		out[i] = (struct record_call_event){.parts = plan->events[i].parts,
+						    .parts_minus = plan->events[i].minus};
+		if (plan->events[i].why) /* it has no places either, and says so */
+			continue;
+		if (!out[i].parts && !is_followed(exact)) {
+			snprintf(text, CALLS_WHY_BYTES,
+				 "%s are known when the program has ended, not at each call: leave that event out",
+				 exact->name);
+			return text;
+		}
+		if (!out[i].parts) {
+			memcpy(out[i].plus, exact->plus, sizeof out[i].plus);
+			out[i].minus = exact->minus;
+		}
+	}
+	return NULL;
+}
+
+/* ---- when the program has ended ---- */
 
 struct calls_job {
 	struct locations *out;
@@ -91,6 +139,9 @@ static const char *lost(uint32_t bits)
 	       : bits & RECORD_LOST_STACKS
 		       ? "the program switches between more, or deeper, stacks than the engine's record holds"
 	       : bits & RECORD_LOST_FUNCTIONS ? "the program has more functions than the engine keeps apart"
+	       : bits & RECORD_LOST_BRANCHES
+		       ? "the program has a conditional branch that leads to the next instruction whether it is "
+			 "taken or not: count conditional-branches instead"
 	       : bits ? "the program has more calls from different places than the engine's record holds"
 		      : NULL;
 }

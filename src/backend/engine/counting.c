@@ -33,7 +33,9 @@ struct counting {
 	const struct function_finder *functions; /* borrowed until the start */
 	bool calls;
 	const char *calls_why; /* they were asked for, and are not followed: why; NULL */
-	size_t machines;       /* struct model_counts of each thread; 0: the access stream was not asked for */
+	char calls_text[CALLS_WHY_BYTES];
+	struct record_call_event call_events[RECORD_CALL_EVENTS];
+	size_t machines; /* struct model_counts of each thread; 0: the access stream was not asked for */
 	bool children, per_thread, per_process;
 	/* borrowed, as target->regions; [n_asked] */
 	struct region_name {
@@ -114,6 +116,7 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->objects = c->plan.of == LOCATIONS_OF_DATA;
 	session->trace = c->models.n > 0 || addresses;
 	session->calls = c->calls, session->calls_alone = !c->children;
+	session->call_events = c->call_events, session->call_event_count = c->calls ? c->n : 0;
 	session->functions = c->calls && c->functions ? find_functions : NULL;
 	session->functions_context = (void *)(uintptr_t)c->functions;
 	c->fold = (struct fold_context){.plan = &c->plan, .events = c->events, .n = c->n};
@@ -123,14 +126,6 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->blocks_most = options ? options->blocks_most : 0;
 	session->whole_blocks = options ? options->whole_blocks : 0;
 	c->machines = !session->trace ? 0 : c->models.n ? c->models.n : 1;
-}
-
-/* Why calls cannot be followed for these events; NULL: they can. */
-static const char *calls_refused(const struct execution_event *events, size_t n)
-{
-	if (n != 1 || !events[0].exact || strcmp(events[0].exact->name, "instructions") != 0)
-		return "the engine follows calls for one event only, which is instructions";
-	return NULL;
 }
 
 /* What the program is to be shown of the machine. False: this one has less. */
@@ -181,8 +176,6 @@ bool counting_start(const struct target *target, const struct execution_event *e
 	c->n = n, c->children = target->follow_children, c->per_thread = target->per_thread;
 	c->per_process = target->per_process;
 	c->functions = target->functions;
-	if (target->call_graph && target->locations == LOCATIONS_OF_CODE)
-		c->calls = !(c->calls_why = calls_refused(events, n));
 	if (!(c->events = calloc(n + 1, sizeof *c->events))) {
 		error_no_memory(err);
 		goto fail;
@@ -195,6 +188,8 @@ bool counting_start(const struct target *target, const struct execution_event *e
 	}
 	if (target->overflow_period)
 		location_plan_sample(&c->plan, target->overflow_period, target->overflow_skid, n);
+	if (target->call_graph && target->locations == LOCATIONS_OF_CODE)
+		c->calls = !(c->calls_why = calls_plan(c->events, n, &c->plan, c->call_events, c->calls_text));
 	session.overflow_period = target->overflow_period;
 	session.overflow_skid = target->overflow_skid;
 	choose_trace(c, options, &session);
@@ -652,8 +647,8 @@ bool counting_locations(struct counting *c, struct locations *out, struct error 
 	done = locations_fill(&c->plan, view, c->children, c->events, c->n, out, err);
 	if (done && c->calls && !calls_fill(view, c->children, out))
 		done = error_no_memory(err);
-	if (done && c->calls_why)
-		out->arcs_why = c->calls_why;
+	if (done && c->calls_why && !(out->arcs_why = arena_strdup(&out->arena, c->calls_why)))
+		done = error_no_memory(err);
 	/* an event that has no count has no places either */
 	for (size_t i = 0; done && i < out->n_events; i++) {
 		const struct execution_event *event = &c->events[i];

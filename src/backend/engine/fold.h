@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include "backend/engine/vector.h"
+#include "engine/x86/vector.h"
 #include "engine/inject/injection.h"
 #include "engine/inject/view.h"
 #include "model/core/counts.h"

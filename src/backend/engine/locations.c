@@ -318,7 +318,7 @@ static void counts_of(const struct location_adding *a, uint32_t index, uint64_t 
 	for (unsigned e = 0; e < COUNT_STATIC; e++)
 		count[e] = a->times * vector.of[e];
 	count[COUNT_BASIC_BLOCKS] = leaders_has(a->leaders, address) ? a->times : 0;
-	if (each.site && !a->subtract) {
+	if (each.unit && !a->subtract) {
 		uint64_t n = site_count(a, index);
 		for (unsigned i = 0; i < each.n; i++)
 			count[each.adds[i].of] += n * each.adds[i].times;

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "backend/engine/vector.h"
+#include "engine/x86/vector.h"
 #include "base/error.h"
 #include "engine/inject/view.h"
 #include "engine/wire/region.h"

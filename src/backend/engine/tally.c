@@ -147,8 +147,8 @@ static void each_unknown(struct tally *t, const struct view_process *p, const st
 {
 	if (!t->unknown_text[0])
 		snprintf(t->unknown_text, sizeof t->unknown_text, "%s at 0x%llx of '%s' were not counted",
-			 each->site == RECORD_SITE_ITERATIONS + 1 ? "the iterations of a rep instruction"
-								  : "the bytes or operations of an instruction",
+			 each->unit == EXACT_ITERATIONS ? "the iterations of a rep instruction"
+							: "the bytes or operations of an instruction",
 			 (unsigned long long)block->address, p->path);
 	for (unsigned i = 0; i < each->n; i++)
 		t->unknown[each->adds[i].of] = t->unknown_text;

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "backend/engine/regions.h"
-#include "backend/engine/vector.h"
+#include "engine/x86/vector.h"
 #include "base/error.h"
 #include "engine/inject/view.h"
 #include "model/core/counts.h"

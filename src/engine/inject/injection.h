@@ -51,8 +51,11 @@ struct injection_options {
 	size_t watch_count;
 	uint64_t overflow_period; /* instead of counts by instruction: a log (wire/record.h); 0 */
 	uint32_t overflow_skid;
-	bool calls;                     /* the call graph is wanted … */
-	bool calls_alone;               /* … without what a vfork's child calls */
+	bool calls;       /* the call graph is wanted … */
+	bool calls_alone; /* … without what a vfork's child calls */
+	/* of these events; at most RECORD_CALL_EVENTS */
+	const struct record_call_event *call_events;
+	size_t call_event_count;
 	injection_functions *functions; /* NULL: every call begins a function of its own, and no jump does */
 	void *functions_context;
 	bool objects;    /* … and by the data object that was touched */

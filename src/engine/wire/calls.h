@@ -17,7 +17,6 @@
 
 #include "engine/wire/record.h"
 
-#define RECORD_CALL_EVENTS 8u
 #define RECORD_CALL_MODULES 4096u
 #define RECORD_CALL_ARCS (1u << 21)
 
@@ -35,6 +34,8 @@ enum record_calls_lost { /* bits: room ran out, the arcs are not complete */
 			 RECORD_LOST_FUNCTIONS = 4, /* too many functions */
 			 RECORD_LOST_STACKS =
 				 8, /* too many stacks, or too deep ones, that threads switch between */
+			 /* a conditional branch to the instruction behind it: taken or not, it goes there */
+			 RECORD_LOST_BRANCHES = 16,
 };
 
 struct record_calls {

@@ -66,6 +66,18 @@ enum {
 	RECORD_SITES = 4, /* and counted by instruction, for session->watches */
 };
 
+/* An event of the call graph: a sum of what the encodings of instructions, taken branches and iterations tell
+ * (enum exact_count of x86/vector.h), or of what the first machine's watches count. */
+#define RECORD_CALL_EVENTS 8u
+struct record_call_event {
+	uint8_t plus[12]; /* enum exact_count + 1, ended by 0 */
+	uint8_t minus;    /* likewise, of taken branches only; 0: none */
+	/* bit w: watches[w] is a part of it; 0: none is, it is of the encodings. Those in parts_minus are
+	 * subtracted */
+	uint8_t parts, parts_minus;
+	uint8_t unused;
+};
+
 #define RECORD_CODE_FILES 16u
 struct record_code_file {
 	uint64_t device, inode;
@@ -103,7 +115,9 @@ struct record_session {
 	uint32_t region_ranges, region_count;
 	/* atomic fetch-add: a place is claimed, then filled, then counted */
 	uint32_t code_file_claims, code_file_count;
-	uint32_t served, unused; /* enum served_cpu (x86/served.h): what programs are shown of the machine */
+	uint32_t served; /* enum served_cpu (x86/served.h): what programs are shown of the machine */
+	uint32_t call_event_count;
+	struct record_call_event call_events[RECORD_CALL_EVENTS]; /* with RECORD_CALLS */
 	/* the last ones: files that are code and may be written (runtime/cache/files.c) */
 	struct record_code_file code_files[RECORD_CODE_FILES];
 	/* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */

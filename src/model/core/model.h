@@ -70,6 +70,10 @@ struct model_watch {
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *item_counts,
 		 uint64_t *block_counts);
 
+/* What the watched events have counted of what the core did, whoever's count it is: watched[n]. Between two
+ * runs. */
+void model_watched(const struct model *model, unsigned core, uint64_t watched[MODEL_WATCHES]);
+
 /*
  * After model_watch(), instead of counts by instruction: each core's period-th event of all that is watched is
  * logged, in item_counts, which has so many words (overflow/overflow.h); skid: instructions.

@@ -18,6 +18,15 @@ static uint64_t watched(const struct core *core, const struct model_watch *watch
 	return 0;
 }
 
+void model_watched(const struct model *model, unsigned number, uint64_t out[MODEL_WATCHES])
+{
+	const struct core *core = model->cores[number];
+	for (unsigned w = 0; w < model->n_watches; w++)
+		out[w] = model->watches[w].component == MODEL_BRANCH
+				 ? core->counts->branch[model->watches[w].count]
+				 : watched(core, &model->watches[w]);
+}
+
 void charge_begin(struct core *core)
 {
 	for (unsigned w = 0; w < core->model->n_watches; w++)

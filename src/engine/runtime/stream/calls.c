@@ -11,6 +11,8 @@
  *     libraries change none. A module is told from another by where it is and what of which file it is.
  */
 #include "engine/runtime/translate/translation.h"
+#include "engine/x86/vector.h"
+#include "engine/x86/xstate.h"
 #include "model/core/calls/calls.h"
 
 #define FUNCTIONS_MOST (1u << 18)
@@ -159,10 +161,109 @@ static void place(uint64_t pc, struct calls_block *out)
 	describe(pc, n - 1, out); /* 0 - 1: RECORD_NONE */
 }
 
+/* ---- what a block counts ---- */
+
+/* How often the event has the count in it. */
+static unsigned times_in(const struct record_call_event *event, unsigned count)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < sizeof event->plus && event->plus[i]; i++)
+		n += event->plus[i] == count + 1;
+	return n;
+}
+
+static uint64_t sum_of(const struct record_call_event *event, const struct exact_vector *vector)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < sizeof event->plus && event->plus[i]; i++)
+		if (event->plus[i] <= COUNT_STATIC)
+			sum += vector->of[event->plus[i] - 1];
+	return sum;
+}
+
 static void partial(uint32_t block, uint32_t done, uint64_t counts[RECORD_CALL_EVENTS])
 {
-	(void)block;
-	counts[0] = done;
+	const struct block *b = &rt.blocks[block];
+	struct exact_vector vector = {0};
+	struct exact_each each;
+	struct x86_insn insn;
+	for (uint32_t i = 0, at = 0; i < done && at < b->length; i++, at += insn.length) {
+		if (x86_decode(b->bytes + at, b->length - at, &insn) != X86_DECODE_OK)
+			break;
+		exact_vector_add(&vector, &insn, &each);
+	}
+	for (uint32_t e = 0; e < rt.setup->call_event_count; e++)
+		counts[e] = sum_of(&rt.setup->call_events[e], &vector);
+}
+
+static uint8_t unit_of(const struct exact_each *each)
+{
+	bool writes = false;
+	for (unsigned i = 0; i < each->n; i++)
+		writes |= each->adds[i].of == COUNT_WRITE_BYTES;
+	return each->unit == EXACT_NONE         ? CALLS_NO_UNIT
+	       : each->unit == EXACT_ITERATIONS ? CALLS_ITERATIONS
+	       : writes                         ? CALLS_WRITTEN_BYTES
+						: CALLS_READ_BYTES;
+}
+
+static void describe_counts(const struct translation *tr, struct calls_block *out)
+{
+	struct exact_vector vector = {0};
+	struct exact_each each = {0}; /* of the last instruction: others have none */
+	const struct x86_insn *last = &tr->decoded.insn[tr->decoded.count - 1];
+	for (unsigned k = 0; k < tr->decoded.count; k++)
+		exact_vector_add(&vector, &tr->decoded.insn[k], &each);
+	for (uint32_t e = 0; e < rt.setup->call_event_count; e++) {
+		out->counts[e] = (uint32_t)sum_of(&rt.setup->call_events[e], &vector);
+		for (unsigned i = 0; i < each.n; i++)
+			out->each[e] += (uint16_t)(each.adds[i].times *
+						   times_in(&rt.setup->call_events[e], each.adds[i].of));
+	}
+	for (uint32_t e = 0; e < rt.setup->call_event_count; e++)
+		if (out->each[e])
+			out->unit = unit_of(&each);
+	if (calls.counts_taken && tr->plan.ending == TRACE_END_CONDITIONAL && !last->target_rel)
+		calls.record->lost |= RECORD_LOST_BRANCHES;
+}
+
+bool stream_calls_needs_items(const struct x86_insn *insn)
+{
+	struct exact_vector vector = {0};
+	struct exact_each each;
+	exact_vector_add(&vector, insn, &each);
+	for (uint32_t e = 0; e < rt.setup->call_event_count; e++)
+		for (unsigned i = 0; i < each.n; i++)
+			if (times_in(&rt.setup->call_events[e], each.adds[i].of))
+				return true;
+	return false;
+}
+
+/* ---- events of the models ---- */
+
+static uint64_t watched_sum(const struct record_call_event *event, const uint64_t watched[MODEL_WATCHES])
+{
+	uint64_t sum = 0;
+	for (unsigned w = 0; w < MODEL_WATCHES; w++)
+		if (event->parts >> w & 1)
+			sum += event->parts_minus >> w & 1 ? 0 - watched[w] : watched[w];
+	return sum;
+}
+
+/* context: the thread */
+static void run_models(void *context, const uint64_t *entries, size_t n, uint64_t went_to,
+		       uint64_t totals[RECORD_CALL_EVENTS])
+{
+	uint64_t before[MODEL_WATCHES], after[MODEL_WATCHES];
+	const uint64_t said[2] = {trace_mark(TRACE_BREAK, 1), went_to};
+	stream_watched(context, before);
+	stream_run_models(context, entries, n);
+	if (went_to != CALLS_UNSAID)
+		stream_run_models(context, said, 2);
+	stream_watched(context, after);
+	for (uint32_t e = 0; e < rt.setup->call_event_count; e++)
+		totals[e] += watched_sum(&rt.setup->call_events[e], after) -
+			     watched_sum(&rt.setup->call_events[e], before);
 }
 
 /* ---- blocks ---- */
@@ -187,9 +288,9 @@ void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t modu
 	describe(tr->decoded.pc, own, &blocks[id]);
 	unlock_word(&rt.models_lock);
 	blocks[id].flags = flags_of(&tr->decoded);
-	blocks[id].counts[0] = tr->decoded.count;
+	describe_counts(tr, &blocks[id]);
 	quick[id] = !rt.templates[id].values && !rt.templates[id].items && blocks[id].function
-			    ? (uint64_t)blocks[id].function << CALLS_QUICK_FUNCTION | tr->decoded.count
+			    ? (uint64_t)blocks[id].function << CALLS_QUICK_FUNCTION | blocks[id].counts[0]
 			    : 0;
 }
 
@@ -198,7 +299,7 @@ void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t modu
 static bool open_record(struct record_process *process)
 {
 	struct record_calls layout = {0};
-	record_calls_lay_out(&layout, 1);
+	record_calls_lay_out(&layout, rt.setup->call_event_count);
 	uint64_t offset = record_reserve(layout.bytes);
 	struct record_calls *fresh = record_map(offset, layout.bytes, NULL);
 	if (!fresh)
@@ -237,7 +338,15 @@ bool stream_calls_open(struct record_process *process)
 		calls.kept[i].frames = frames + (uint64_t)i * CALLS_KEPT_FRAMES;
 	calls.blocks = blocks = memory_private((uint64_t)rt.blocks_max * sizeof *blocks);
 	quick = memory_private((uint64_t)rt.blocks_max * sizeof *quick);
-	if (rt.trace_calls_only && !(rt.setup->flags & RECORD_CALLS_PLAIN))
+	for (uint32_t e = 0; e < rt.setup->call_event_count; e++) {
+		const struct record_call_event *event = &rt.setup->call_events[e];
+		calls.taken[e] = (int8_t)(times_in(event, COUNT_TAKEN) - (event->minus == COUNT_TAKEN + 1));
+		calls.counts_taken |= calls.taken[e] != 0;
+		if (event->parts)
+			calls.model = run_models;
+	}
+	if (rt.trace_calls_only && !(rt.setup->flags & RECORD_CALLS_PLAIN) && rt.setup->call_event_count == 1 &&
+	    !calls.counts_taken)
 		calls.quick = quick;
 	calls.partial = partial;
 	calls.place = place;
@@ -288,6 +397,8 @@ void stream_calls_begin(struct thread *t)
 		s->active[s->frames[--s->n].function] = 0;
 	memset(s->totals, 0, sizeof s->totals);
 	s->pending = CALLS_NOTHING;
+	s->conditional = false;
+	s->spans_block = 0;
 }
 
 void stream_calls_copy(struct thread *child, const struct thread *t)
@@ -304,14 +415,22 @@ void stream_calls_copy(struct thread *child, const struct thread *t)
 	to->n = from->n, to->pending = from->pending;
 }
 
+static bool follows(const struct thread *t)
+{
+	return t->calls && (t->process == rt.process || !(rt.setup->flags & RECORD_CALLS_ALONE));
+}
+
 void stream_calls_run(struct thread *t, const uint64_t *from, size_t n)
 {
 	const struct trace_program program = {rt.templates, rt.items};
-	if (!t->calls || (t->process != rt.process && (rt.setup->flags & RECORD_CALLS_ALONE)))
+	if (!follows(t))
 		return;
+	calls.model_context = t;
 	calls_run(&calls, t->calls, &program, from, n);
 	calls_settle(&calls, t->calls);
 }
+
+bool stream_calls_run_models(const struct thread *t) { return calls.model && follows(t); }
 
 void stream_handler(struct thread *t, uint64_t interrupted, uint64_t stack, uint64_t stack_bytes)
 {

@@ -602,8 +602,9 @@ static bool calls_item(struct translation *tr, const struct x86_insn *in, unsign
 		insn_items(tr, in, k, offset);
 	if (jump)
 		value_item(tr, TRACE_VALUE_JUMP, 0, k, offset, X86_RSP);
-	return !jump && (!rt.trace_calls_only || in->flow == X86_FLOW_CALL || in->flow == X86_FLOW_CALL_REG ||
-			 in->flow == X86_FLOW_CALL_MEM || in->flow == X86_FLOW_RET);
+	bool slot = in->flow == X86_FLOW_CALL || in->flow == X86_FLOW_CALL_REG || in->flow == X86_FLOW_CALL_MEM ||
+		    in->flow == X86_FLOW_RET;
+	return !jump && (!rt.trace_calls_only || slot || stream_calls_needs_items(in));
 }
 
 void stream_plan(struct translation *tr)

@@ -134,35 +134,52 @@ static void models_free(struct stream_models *models)
 	sys2(SYS_munmap, models, models->bytes);
 }
 
-/* rt.models_lock is held */
-static void run_models(struct thread *t, const uint64_t *from, size_t n)
+/* The thread's counts are where its core counts now. */
+static void take_core(const struct thread *t)
 {
-	const struct trace_program program = {rt.templates, rt.items};
 	struct stream_models *models = t->models;
 	unsigned core = t->slot % MODEL_CORES_MAX;
+	for (uint32_t i = 0; i < models->n && models->counts[core] != t->model_counts; i++)
+		model_core_counts(models->machine[i].model, core, &t->model_counts[i]);
+	models->counts[core] = t->model_counts;
+}
+
+void stream_run_models(struct thread *t, const uint64_t *from, size_t n)
+{
+	const struct trace_program program = {rt.templates, rt.items};
+	take_core(t);
+	for (uint32_t i = 0; i < t->models->n; i++)
+		model_run(t->models->machine[i].model, t->slot % MODEL_CORES_MAX, &program, from, n, t->fs_base);
+}
+
+void stream_watched(const struct thread *t, uint64_t watched[])
+{
+	take_core(t);
+	model_watched(t->models->machine[0].model, t->slot % MODEL_CORES_MAX, watched);
+}
+
+static void look_for_meetings(struct stream_models *models)
+{
 	uint64_t meetings = 0;
-	if (!n)
-		return;
-	fp_keep();
-	for (uint32_t i = 0; i < models->n; i++) {
-		struct stream_machine *m = &models->machine[i];
-		if (models->counts[core] != t->model_counts)
-			model_core_counts(m->model, core, &t->model_counts[i]);
-		model_run(m->model, core, &program, from, n, t->fs_base);
-		meetings += model_meetings(m->model);
-	}
+	for (uint32_t i = 0; i < models->n; i++)
+		meetings += model_meetings(models->machine[i].model);
 	models->quiet = meetings == models->meetings ? models->quiet + 1 : 0;
 	models->meetings = meetings;
-	models->counts[core] = t->model_counts;
-	fp_give_back();
 }
 
 /* rt.models_lock is held */
 static void run(struct thread *t, const uint64_t *from, size_t n)
 {
+	if (rt.trace_calls_only || !n) {
+		stream_calls_run(t, from, n);
+		return;
+	}
+	fp_keep();
 	stream_calls_run(t, from, n);
-	if (!rt.trace_calls_only)
-		run_models(t, from, n);
+	if (!stream_calls_run_models(t))
+		stream_run_models(t, from, n);
+	look_for_meetings(t->models);
+	fp_give_back();
 }
 
 /* Threads run their buffers in turns (turns.c). It costs about as much as the models' work itself. */

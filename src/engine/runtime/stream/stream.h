@@ -168,6 +168,10 @@ static inline uint64_t *stream_record_end(uint64_t *at)
 	return at + 1 + (kind != 0) + stream_values((uint32_t)at[kind != 0]);
 }
 
+/* for calls.c, under models_lock: the models run entries; what the first machine's watches have counted so far */
+void stream_run_models(struct thread *t, const uint64_t *from, size_t n);
+void stream_watched(const struct thread *t, uint64_t watched[]);
+
 /* turns.c: a thread's buffer, and what the others have written, in turns. models_lock is held */
 /* until the other threads have come as far, as far as they run; without any lock */
 void stream_wait(const struct thread *t);
@@ -203,6 +207,9 @@ void stream_calls_begin(struct thread *t);  /* another thread in it: without a c
 void stream_calls_copy(struct thread *child, const struct thread *t); /* … or in its parent's frames */
 void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module);
 void stream_calls_run(struct thread *t, const uint64_t *from, size_t n);
+/* The instruction's items are wanted for the graph's events, though nothing else asks for accesses. */
+bool stream_calls_needs_items(const struct x86_insn *insn);
+bool stream_calls_run_models(const struct thread *t); /* stream_calls_run() does so: an event is a model's */
 /* Before the instruction at `interrupted` a handler is called, which t->reg is for. */
 void stream_handler(struct thread *t, uint64_t interrupted, uint64_t stack, uint64_t stack_bytes);
 

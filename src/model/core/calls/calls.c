@@ -255,6 +255,7 @@ static void end_block(struct calls_stack *s, const struct trace_program *program
 	s->site = s->behind - 1;
 	s->site_module = known->module;
 	s->pending = CALLS_NOTHING;
+	s->conditional = block->ending == TRACE_END_CONDITIONAL;
 	if (!block->items)
 		return;
 	switch (block->ending) {
@@ -267,19 +268,69 @@ static void end_block(struct calls_stack *s, const struct trace_program *program
 	s->slot = last_address(program, block, values);
 }
 
-static void run_block(struct calls *calls, struct calls_stack *s, const struct trace_program *program,
-		      uint32_t number, const uint64_t *values, uint32_t done)
+/* The conditional branch of the block before went there. */
+static void resolve(const struct calls *calls, struct calls_stack *s, uint64_t went_to)
+{
+	for (uint32_t e = 0; s->conditional && went_to != s->behind && e < calls->record->n_events; e++)
+		s->totals[e] += (uint64_t)(int64_t)calls->taken[e];
+	s->conditional = false;
+}
+
+static void add_units(const struct calls *calls, struct calls_stack *s, const struct calls_block *known,
+		      uint64_t units)
+{
+	for (uint32_t e = 0; e < calls->record->n_events; e++)
+		s->totals[e] += known->each[e] * units;
+}
+
+/* Of a block whose last instruction is a rep one, which its last item is of: the iterations that it made. */
+static uint64_t iterations(const struct trace_program *program, const struct trace_block *block,
+			   const uint64_t *values, uint32_t done)
+{
+	const struct trace_item *item = &program->items[block->first_item + block->items - 1u];
+	if (!block->items || (item->kind != TRACE_REP_READ && item->kind != TRACE_REP_WRITE) || item->insn > done)
+		return 0;
+	int64_t moved = (int64_t)(values[item->second] - values[item->value]);
+	return (moved < 0 ? 0 - (uint64_t)moved : (uint64_t)moved) / item->bytes;
+}
+
+static void count_block(const struct calls *calls, struct calls_stack *s, const struct trace_program *program,
+			uint32_t number, const uint64_t *values, uint32_t done)
 {
 	const struct trace_block *block = &program->blocks[number];
 	const struct calls_block *known = &calls->blocks[number];
 	uint64_t counts[RECORD_CALL_EVENTS] = {0};
 	bool whole = done >= block->insns;
-	arrive(calls, s, block->pc, known);
 	if (!whole)
 		calls->partial(number, done, counts);
 	for (uint32_t e = 0; e < calls->record->n_events; e++)
 		s->totals[e] += whole ? known->counts[e] : counts[e];
-	if (whole)
+	if (known->unit == CALLS_ITERATIONS)
+		add_units(calls, s, known, iterations(program, block, values, done));
+	s->spans_block = known->unit == CALLS_READ_BYTES || known->unit == CALLS_WRITTEN_BYTES ? number + 1 : 0;
+}
+
+/* words: behind the mark */
+static void count_spans(const struct calls *calls, struct calls_stack *s, const struct trace_program *program,
+			uint32_t item, const uint64_t *words)
+{
+	const struct calls_block *known = s->spans_block ? &calls->blocks[s->spans_block - 1] : NULL;
+	uint64_t bytes = 0;
+	if (!known || (program->items[item].kind == TRACE_SPANS_WRITE) != (known->unit == CALLS_WRITTEN_BYTES))
+		return;
+	for (uint64_t i = 0; i < words[0]; i++)
+		bytes += words[2 + 2 * i] & TRACE_SPAN_BYTES;
+	add_units(calls, s, known, bytes);
+}
+
+static void run_block(struct calls *calls, struct calls_stack *s, const struct trace_program *program,
+		      uint32_t number, const uint64_t *values, uint32_t done)
+{
+	const struct trace_block *block = &program->blocks[number];
+	const struct calls_block *known = &calls->blocks[number];
+	arrive(calls, s, block->pc, known);
+	count_block(calls, s, program, number, values, done);
+	if (done >= block->insns)
 		end_block(s, program, block, known, values);
 }
 
@@ -291,6 +342,27 @@ static void broken(struct calls *calls, struct calls_stack *s, uint64_t address)
 		return;
 	calls->place(address, &block);
 	arrive(calls, s, address, &block);
+}
+
+/* ---- the models, as far as the newest frame stays the same ---- */
+
+struct calls_cut {
+	const uint64_t *entries;
+	size_t from; /* entries before are run */
+};
+
+static void cut(struct calls *calls, struct calls_stack *s, struct calls_cut *at, size_t to, uint64_t went_to)
+{
+	if (!calls->model)
+		return;
+	if (to > at->from)
+		calls->model(calls->model_context, at->entries + at->from, to - at->from, went_to, s->totals);
+	at->from = to;
+}
+
+static bool stays(const struct calls_stack *s, const struct calls_block *block)
+{
+	return s->pending == CALLS_NOTHING && s->n && is_in(&s->frames[s->n - 1], block);
 }
 
 /* Blocks that stay in the newest frame's function only count: most do. Returns where the others go on; run_block()
@@ -311,6 +383,7 @@ static size_t run_quick(const struct calls *calls, struct calls_stack *s, const 
 		return i;
 	const struct trace_block *last = &program->blocks[(uint32_t)entries[i - 1]];
 	s->totals[0] += total;
+	s->spans_block = 0;
 	s->behind = last->pc + last->length;
 	s->site = s->behind - 1;
 	s->site_module = calls->blocks[(uint32_t)entries[i - 1]].module;
@@ -320,10 +393,12 @@ static size_t run_quick(const struct calls *calls, struct calls_stack *s, const 
 void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_program *program,
 	       const uint64_t *entries, size_t n)
 {
+	struct calls_cut run = {entries, 0};
 	for (size_t i = 0; i < n;) {
 		if (calls->quick && s->pending == CALLS_NOTHING && s->n &&
 		    (i = run_quick(calls, s, program, entries, i, n)) == n)
 			break;
+		size_t record = i;
 		uint64_t header = entries[i++];
 		uint32_t done = UINT32_MAX;
 		if (header & TRACE_MARK) {
@@ -333,8 +408,11 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 				header = entries[i++];
 				break;
 			case TRACE_BREAK:
-				if (!trace_mark_argument(header))
+				resolve(calls, s, entries[i]);
+				if (!trace_mark_argument(header)) {
+					cut(calls, s, &run, i + 1, CALLS_UNSAID);
 					broken(calls, s, entries[i]);
+				}
 				i++;
 				continue;
 			case TRACE_HANDLER:
@@ -344,6 +422,8 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 				i += 4;
 				continue;
 			case TRACE_RETURNED:
+				resolve(calls, s, entries[i]);
+				cut(calls, s, &run, i + 2, CALLS_UNSAID);
 				if (s->pending != CALLS_NOTHING)
 					broken(calls, s, entries[i]);
 				drop_below(calls, s, entries[i + 1] + 1);
@@ -352,14 +432,21 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 			case TRACE_PAGES:
 			case TRACE_ALLOCATED: i += 3; continue;
 			case TRACE_FREED: i++; continue;
-			case TRACE_SPANS: i += 1 + 2 * entries[i]; continue;
+			case TRACE_SPANS:
+				count_spans(calls, s, program, trace_mark_argument(header), entries + i);
+				i += 1 + 2 * entries[i];
+				continue;
 			default: continue;
 			}
 		}
+		resolve(calls, s, program->blocks[(uint32_t)header].pc);
+		if (!stays(s, &calls->blocks[(uint32_t)header]))
+			cut(calls, s, &run, record, program->blocks[(uint32_t)header].pc);
 		run_block(calls, s, program, (uint32_t)header, entries + i, done);
 		if (!(program->blocks[(uint32_t)header].flags & TRACE_INLINED))
 			i += program->blocks[(uint32_t)header].values;
 	}
+	cut(calls, s, &run, n, CALLS_UNSAID);
 }
 
 void calls_settle(struct calls *calls, struct calls_stack *s)

@@ -23,6 +23,8 @@
  *  6. An entry of a procedure linkage table is called, returns when it jumps on, and the call goes to where it
  *     jumped; so do the two that resolve a function when it is first called (PLT0, the dynamic linker's).
  *  7. call to the next instruction (to learn its own address) is no call.
+ *  8. Events of a model take place in the frame whose block they are of. The models run as far as the newest frame
+ *     stays the same, and are told where its last branch went.
  */
 #ifndef TARE_MODEL_CORE_CALLS_H
 #define TARE_MODEL_CORE_CALLS_H
@@ -45,11 +47,25 @@ struct calls_block {
 	uint32_t flags;
 	uint32_t module; /* of record->modules; RECORD_NONE */
 	uint32_t counts[RECORD_CALL_EVENTS];
+	/* what it adds for each unit of what only the stream tells, of its last instruction */
+	uint16_t each[RECORD_CALL_EVENTS];
+	uint8_t unit; /* enum calls_unit */
+};
+enum calls_unit {
+	CALLS_NO_UNIT,
+	CALLS_ITERATIONS, /* of a rep instruction: its first item says how many */
+	CALLS_READ_BYTES, /* of xrstor, xsave and their kin: marks TRACE_SPANS of such items */
+	CALLS_WRITTEN_BYTES,
 };
 
-/* Counts of the first `done` instructions of a block; what a block at an address would be. */
+/* Counts of the first `done` instructions of a block, without units; what a block at an address would be. */
 typedef void calls_partial(uint32_t block, uint32_t done, uint64_t counts[RECORD_CALL_EVENTS]);
 typedef void calls_place(uint64_t address, struct calls_block *out);
+/* Entries [0, n) are to be run through the models, and what they count is added to totals. went_to: where the last
+ * block's branch went; CALLS_UNSAID: entries say it, or nothing is to be known of it now. */
+#define CALLS_UNSAID ~0ull
+typedef void calls_model(void *context, const uint64_t *entries, size_t n, uint64_t went_to,
+			 uint64_t totals[RECORD_CALL_EVENTS]);
 
 struct calls_functions { /* [0] is none */
 	uint64_t *begins;
@@ -79,9 +95,13 @@ struct calls { /* of a process; the memory that it points to is the caller's, ze
 	struct calls_kept *kept; /* [kept_most], each with room for CALLS_KEPT_FRAMES */
 	uint32_t n_kept, kept_most;
 	const struct calls_block *blocks;
-	const uint64_t *quick; /* by block; NULL: every record takes all steps */
+	const uint64_t *quick;            /* by block; NULL: every record takes all steps */
+	int8_t taken[RECORD_CALL_EVENTS]; /* what a conditional branch that is taken adds */
+	bool counts_taken;                /* one of these is not 0 */
 	calls_partial *partial;
 	calls_place *place;
+	calls_model *model; /* NULL: no event is a model's */
+	void *model_context;
 };
 
 enum calls_frame_kind { CALLS_FRAME, CALLS_SIGNAL };
@@ -107,6 +127,8 @@ struct calls_stack { /* of a thread */
 	/* what the block before ended with */
 	uint32_t pending, site_module;
 	uint64_t site, behind, slot, low, bytes;
+	bool conditional;     /* a conditional branch, not to `behind` if it is taken */
+	uint32_t spans_block; /* number plus one of one that reads or writes spans; 0: none did so far */
 };
 
 /* The number of the function that begins there; 0: there is no room. */

@@ -10,13 +10,12 @@
  *  3. What a rep string instruction reads and writes is per iteration, and how much xsave, its kin and tiles move
  *     a counter of the record: in `each`, and not in the vector itself.
  */
-#ifndef TARE_BACKEND_ENGINE_VECTOR_H
-#define TARE_BACKEND_ENGINE_VECTOR_H
+#ifndef TARE_ENGINE_X86_VECTOR_H
+#define TARE_ENGINE_X86_VECTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/wire/record.h"
 #include "engine/x86/decode.h"
 
 enum exact_count {
@@ -106,12 +105,16 @@ struct exact_vector {
 	uint32_t of[COUNT_STATIC]; /* a block has at most 65535 instructions of at most 64 operations each */
 };
 
-/* What an instruction adds for each one that a counter of its own has (struct record_site): a rep string
-   instruction for each iteration; one whose bytes or FP operations depend on the processor's state
-   (engine/x86/xstate.h) for each of these. */
+/* What an instruction adds for each unit of what its encoding does not tell. Each such instruction has a counter
+   of its own in the record (struct record_site), and is the last one of its block. */
+enum exact_unit {
+	EXACT_NONE,
+	EXACT_ITERATIONS, /* of a rep string instruction */
+	EXACT_AMOUNT,     /* bytes or FP operations that depend on the processor's state (engine/x86/xstate.h) */
+};
 #define EXACT_EACH 5u
 struct exact_each {
-	uint8_t site; /* enum record_site_kind plus one; 0: nothing */
+	uint8_t unit; /* enum exact_unit */
 	uint8_t n;
 	struct {
 		uint8_t of, times;

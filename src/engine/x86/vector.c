@@ -1,4 +1,4 @@
-#include "backend/engine/vector.h"
+#include "engine/x86/vector.h"
 
 #include "engine/x86/xstate.h"
 
@@ -138,7 +138,7 @@ static void each_adds(struct exact_each *each, enum exact_count of, unsigned tim
 
 static void each_iteration(struct exact_each *each, const struct x86_insn *insn)
 {
-	each->site = RECORD_SITE_ITERATIONS + 1;
+	each->unit = EXACT_ITERATIONS;
 	each_adds(each, COUNT_ITERATIONS, 1);
 	each_adds(each, COUNT_READS, insn->data_reads);
 	each_adds(each, COUNT_WRITES, insn->data_writes);
@@ -179,7 +179,7 @@ static void each_moved(struct exact_each *each, uint32_t *of, const struct x86_i
 	case X86_TILE_LOAD: each_adds(each, COUNT_READ_BYTES, 1); break;
 	case X86_TILE_PRODUCT: each_operation(each, insn); break;
 	}
-	each->site = RECORD_SITE_AMOUNT + 1;
+	each->unit = EXACT_AMOUNT;
 }
 
 void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, struct exact_each *each)
@@ -239,7 +239,7 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 		each_iteration(each, insn);
 	else
 		of[COUNT_READS] += insn->data_reads, of[COUNT_WRITES] += insn->data_writes;
-	if (!each->site) {
+	if (!each->unit) {
 		of[COUNT_READ_BYTES] += bytes_of(insn, insn->data_read_bytes),
 			of[COUNT_WRITE_BYTES] += bytes_of(insn, insn->data_write_bytes);
 		each_moved(each, of, insn);
