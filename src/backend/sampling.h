@@ -35,16 +35,25 @@ struct sampled_event {
 	double rate; /* of RATE: samples a second of each task */
 };
 
+/* Samples are kept where a thread is in one of the first n_inside regions (all of them: n_inside 0), and from the
+ * moment that any thread comes to one of the next n_begin (from the start: n_begin 0) until one comes to one of
+ * the last n_end. */
+struct sampling_places {
+	const struct region_asked *all; /* with edges */
+	size_t n_inside, n_begin, n_end;
+};
+
 struct sampling_request {
 	const struct sampled_event *events;
 	size_t n_events;
 	uint64_t seed;
 	uint32_t redraw; /* a gap is drawn anew every so many samples of a task; 0: the backend's default */
 	enum profile_stacks stacks;
-	uint32_t stack_bytes;  /* of STACKS_DWARF: of the user's stack that is copied; 0: a default */
-	bool data_addresses;   /* where the event has them */
-	bool disabled;         /* counts nothing until enable(): --delay, --control */
-	uint32_t buffer_bytes; /* of each CPU; 0: a default within what the user may lock */
+	uint32_t stack_bytes; /* of STACKS_DWARF: of the user's stack that is copied; 0: a default */
+	const struct sampling_places *places; /* NULL: samples are kept wherever they are */
+	bool data_addresses;                  /* where the event has them */
+	bool disabled;                        /* counts nothing until enable(): --delay, --control */
+	uint32_t buffer_bytes;                /* of each CPU; 0: a default within what the user may lock */
 };
 
 enum {
@@ -62,7 +71,8 @@ struct sample {
 	const uint64_t
 		*callers; /* return addresses, the innermost first; kernel's and user's as the kernel marks them */
 	size_t n_callers;
-	/* of STACKS_DWARF, in user mode: registers, and the stack's bytes from its pointer up; NULL */
+	/* of the user's part, where stacks are asked for: registers, and the stack's bytes from its pointer up;
+	 * with STACKS_FRAME_POINTER few bytes; NULL */
 	const uint64_t *registers;
 	const uint8_t *stack;
 	size_t stack_bytes;
@@ -96,6 +106,18 @@ struct sampling_sink {
 	bool (*ended)(void *context, const struct sampled_task *task, struct error *err);
 };
 
+/* What was seen of the places where sampling begins and ends. */
+struct sampling_bounds_account {
+	uint64_t hits;              /* of probes, by what is sampled */
+	uint64_t lost_hits;         /* with any, no sample is used */
+	uint64_t without_registers; /* programs of 32 bits: the same holds */
+	uint64_t entries, exits;    /* of regions: outermost ones */
+	uint64_t begins, ends;      /* how often it was switched */
+	uint64_t doubtful; /* samples in passes of which the end was not seen: some may be of later code */
+	uint64_t left_out; /* samples that are not in between … */
+	uint64_t above;    /* … of these: in a region by its probes, but not by the stack pointer */
+};
+
 /* What became of one event. */
 struct sampling_account {
 	enum reading_state state;
@@ -117,6 +139,7 @@ struct sampling_account {
 	/* mappings, names and tasks that the kernel had no room for, of the whole sampling: with any, samples
 	 * may be in the wrong place */
 	uint64_t lost_facts;
+	struct sampling_bounds_account bounds; /* of the whole sampling */
 };
 
 struct sampling_operations {

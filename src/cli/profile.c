@@ -38,6 +38,9 @@ enum {
 	EXPERIMENT,
 	CONTROL,
 	CHECK,
+	REGION,
+	BEGIN,
+	END,
 	FOR,
 	OUTPUT,
 };
@@ -70,6 +73,13 @@ const struct option_row profile_option_rows[] = {
 	 "also record call stacks, by frame pointers; with --on exact: follow every call and return", STACKS},
 	{0, "call-graph", "fp|dwarf|exact|none", "record call stacks in this way", CALL_GRAPH},
 	{0, "delay", "SECONDS", "begin this long after the program; -1: when --control says enable", DELAY},
+	{.help = "Where"},
+	{0, "region", "PLACE",
+	 "only while a thread is in this place, with what it calls: FUNCTION, FILE:FIRST-LAST, 0xLOW-0xHIGH, "
+	 "LIBRARY!PLACE; may be repeated",
+	 REGION},
+	{0, "begin", "PLACE", "begin when the program comes to this place; may be repeated", BEGIN},
+	{0, "end", "PLACE", "… and end when it comes to this one", END},
 	{.help = "Several runs"},
 	{'r', "repeat", "N", "run the program N times; intervals are by how much the runs differ", RUNS},
 	{0, "check", NULL,
@@ -100,7 +110,8 @@ struct profile_request {
 	const char *on;
 	struct profiling profiling;
 	struct replicates replicates; /* runs 0: one */
-	const char *control_text;     /* NULL: no orders */
+	VEC(const char *) inside, begin, end;
+	const char *control_text; /* NULL: no orders */
 	struct profile_control control;
 	const char *experiment_name; /* NULL: none */
 	struct experiment experiment;
@@ -181,6 +192,9 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->replicates.runs = number;
 		return true;
+	case REGION: return vec_push(&r->inside, value) || error_no_memory(err);
+	case BEGIN: return vec_push(&r->begin, value) || error_no_memory(err);
+	case END: return vec_push(&r->end, value) || error_no_memory(err);
 	case CONTROL: r->control_text = value; return true;
 	case DELAY:
 		if (strcmp(value, "-1") == 0)
@@ -278,6 +292,12 @@ static bool check(struct profile_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "--skid needs a period: give -c");
 	if (r->has_rate && (r->profiling.gap || r->has_gaps))
 		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
+	r->profiling.places = (struct profile_places){.inside = r->inside.items,
+						      .begin = r->begin.items,
+						      .end = r->end.items,
+						      .n_inside = r->inside.count,
+						      .n_begin = r->begin.count,
+						      .n_end = r->end.count};
 	if (r->experiment_name && !apply_experiment(r, err))
 		return false;
 	if (r->profiling.disabled && !r->control_text)
@@ -423,6 +443,9 @@ int command_profile(int argc, char **argv)
 	str_free(&r.events);
 	arena_free(&r.arena);
 	profile_control_close(&r.control);
+	vec_free(&r.inside);
+	vec_free(&r.begin);
+	vec_free(&r.end);
 	vec_free(&r.pids.numbers);
 	vec_free(&r.tids.numbers);
 	vec_free(&r.cpus.numbers);

@@ -135,27 +135,21 @@ static bool find_mapping(void *context, uint64_t address, struct unwind_mapping 
 	return true;
 }
 
-static void unwind_stack(struct collector *c, const struct sample *s, struct stack *stack)
+/* After SYSCALL rcx has the address that the program goes on at (AMD64 Architecture Programmer's Manual 3), and
+ * its call is in front of that; after an interrupt or a fault the instruction itself is next. */
+static uint64_t user_place(const struct sample *s, uint64_t address)
 {
-	struct unwind_space space = {c, s->pid};
-	const struct unwind_sample copied = {.machine = UNWIND_X86_64,
-					     .registers = s->registers,
-					     .stack = s->stack,
-					     .stack_bytes = s->stack_bytes,
-					     .mapping = find_mapping,
-					     .context = &space};
-	struct unwind_frame frames[CALLERS_MOST];
-	enum unwind_end end;
-	size_t n = unwind(c->options.unwinder, &copied, frames, CALLERS_MOST, &end);
-	c->unwound[end]++;
-	for (size_t i = 0; i < n; i++) /* as a return address, of which 1 is taken off */
-		push_caller(stack, unwind_place(frames[i]) + 1, false);
+	enum { RCX = 2 };
+	bool by_call = !s->registers || s->registers[RCX] == address;
+	return by_call ? address : address + 1; /* as a return address, of which 1 is taken off */
 }
 
-/* The callers without the marks, and without the sample's own address in front, which the kernel has there. */
-static void read_callers(struct collector *c, const struct sample *s, struct stack *stack)
+/* The callers without the marks, and without the sample's own address in front, which the kernel has there.
+ * Returns where the user's callers begin. */
+static size_t read_callers(const struct sample *s, struct stack *stack)
 {
-	bool kernel = s->kernel, first = true;
+	bool kernel = s->kernel, first = true, first_of_user = s->kernel;
+	size_t user = SIZE_MAX;
 	stack->n = 0;
 	for (size_t i = 0; i < s->n_callers; i++) {
 		uint64_t address = s->callers[i];
@@ -163,12 +157,84 @@ static void read_callers(struct collector *c, const struct sample *s, struct sta
 			kernel = address == CONTEXT_KERNEL || (kernel && address != CONTEXT_USER);
 			continue;
 		}
+		if (!kernel && first_of_user)
+			address = user_place(s, address);
 		if (!(first && address == s->address))
 			push_caller(stack, address, kernel);
 		first = false;
+		if (!kernel && user == SIZE_MAX)
+			user = stack->n;
+		first_of_user = first_of_user && kernel;
 	}
-	if (c->options.unwinder && s->stack && s->registers)
-		unwind_stack(c, s, stack);
+	return user == SIZE_MAX ? stack->n : user;
+}
+
+static struct unwind_sample copied_stack(const struct sample *s, struct unwind_space *space)
+{
+	return (struct unwind_sample){.machine = UNWIND_X86_64,
+				      .registers = s->registers,
+				      .stack = s->stack,
+				      .stack_bytes = s->stack_bytes,
+				      .mapping = find_mapping,
+				      .context = space};
+}
+
+static void push_unwound(struct collector *c, const struct unwind_sample *copied, struct stack *stack)
+{
+	struct unwind_frame frames[CALLERS_MOST];
+	enum unwind_end end;
+	size_t n = unwind(c->options.unwinder, copied, frames, CALLERS_MOST, &end);
+	c->unwound[end]++;
+	for (size_t i = 0; i < n; i++)
+		push_caller(stack, unwind_place(frames[i]) + 1, false);
+}
+
+static void insert_caller(struct stack *stack, size_t at, uint64_t address)
+{
+	if (stack->n == CALLERS_MOST)
+		stack->n--;
+	memmove(stack->address + at + 1, stack->address + at, (stack->n - at) * sizeof *stack->address);
+	memmove(stack->kernel + at + 1, stack->kernel + at, (stack->n - at) * sizeof *stack->kernel);
+	stack->address[at] = address;
+	stack->kernel[at] = false;
+	stack->n++;
+}
+
+/* The user's callers begin at `user`. Where the frame pointer is not of the code's own frame, either it still is
+ * its caller's, whose callers follow; or the code uses the register for something else, and the chain leads
+ * nowhere. */
+static void mend_chain(struct collector *c, const struct unwind_sample *copied, size_t user, struct stack *stack)
+{
+	enum { FRAME_POINTER = 6, FRAME_WORDS = 16 };
+	struct unwind_first first;
+	enum unwind_end end;
+	uint64_t frame_pointer = copied->registers[FRAME_POINTER];
+	if (!unwind_first(c->options.unwinder, copied, &first, &end) || first.caller.interrupted ||
+	    first.cfa == frame_pointer + FRAME_WORDS)
+		return;
+	if (first.has_frame_pointer && first.frame_pointer != frame_pointer) {
+		stack->n = user;
+		push_unwound(c, copied, stack);
+	} else {
+		insert_caller(stack, user < stack->n ? user : stack->n, first.caller.address);
+	}
+}
+
+static void find_callers(struct collector *c, const struct sample *s, struct stack *stack)
+{
+	enum { PROGRAM_COUNTER = 16 };
+	struct unwind_space space = {c, s->pid};
+	size_t user = read_callers(s, stack);
+	if (!c->options.unwinder || !s->stack || !s->registers)
+		return;
+	const struct unwind_sample copied = copied_stack(s, &space);
+	if (c->options.stacks != STACKS_DWARF) {
+		mend_chain(c, &copied, user, stack);
+		return;
+	}
+	if (s->kernel)
+		push_caller(stack, user_place(s, s->registers[PROGRAM_COUNTER]), false);
+	push_unwound(c, &copied, stack);
 }
 
 /* The node of a sample; PROFILE_NO_INDEX when memory ran out. */
@@ -177,7 +243,7 @@ static uint32_t node_of(struct collector *c, const struct sample *s)
 	struct stack stack;
 	uint32_t node = 0, module;
 	uint64_t offset;
-	read_callers(c, s, &stack);
+	find_callers(c, s, &stack);
 	for (size_t i = stack.n; i-- > 0 && node != PROFILE_NO_INDEX;) {
 		uint64_t address = stack.address[i] ? stack.address[i] - 1 : 0;
 		if (!place_of(c, s->pid, stack.kernel[i], address, &module, &offset))

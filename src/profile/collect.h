@@ -7,7 +7,13 @@
  * What always holds:
  *  1. Memory is bounded by how many different places, stacks and tasks there are, not by samples.
  *  2. Every sample is in exactly one cell: one whose address is in no mapping is at a place of MODULE_UNKNOWN.
- *  3. A caller's place is its return address - 1.
+ *  3. A caller's place is its return address - 1. The user's part of a sample in the kernel begins where the
+ *     program was: at its system call, or at the instruction that an interrupt or fault came to.
+ *
+ * Frame pointers lead from a frame to the one above. Code that has no frame of its own (a leaf; a function in its
+ * first or last instructions) has its caller's frame pointer: the chain begins with the caller's caller, and the
+ * caller would be missed. So the first caller is found by call frame information, and put in front of the chain
+ * where the code's frame is not the one that the frame pointer leads to.
  */
 #ifndef TARE_PROFILE_COLLECT_H
 #define TARE_PROFILE_COLLECT_H
@@ -25,8 +31,9 @@
 struct collector;
 
 struct collect_options {
-	size_t n_events;           /* in the order of the request */
-	struct unwinder *unwinder; /* of samples with a copied stack (STACKS_DWARF); NULL: they have no callers */
+	size_t n_events; /* in the order of the request */
+	enum profile_stacks stacks;
+	struct unwinder *unwinder; /* of samples with a copied stack; NULL: callers are the kernel's */
 	/* Each sample as it is found, or NULL. so_far has its module, task and node, but cells of no meaning.
 	 * False ends the sampling with *err. */
 	bool (*keep)(void *context, const struct profile *so_far, const struct profile_sample *sample,

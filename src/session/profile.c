@@ -540,10 +540,12 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 	size_t n = s->selection.events.count;
 	struct sampled_event *events = choose_gaps(s, asked);
 	struct sampling_account *accounts = calloc(n + 1, sizeof *accounts);
-	struct collect_options options = {.n_events = n, .keep = keep_sample, .keep_context = &run};
+	struct collect_options options = {
+		.n_events = n, .stacks = asked->stacks, .keep = keep_sample, .keep_context = &run};
 	struct symbols *symbols = NULL;
+	struct found_places found = {0};
 	bool done = false;
-	if (asked->stacks == STACKS_DWARF &&
+	if (asked->stacks != STACKS_NONE &&
 	    (!symbols_new(NULL, &symbols, err) || !unwinder_new(symbols, &options.unwinder, err)))
 		goto out;
 	if (!events || !accounts || !collector_new(&options, &run.collector, err)) {
@@ -558,12 +560,15 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 	}
 	if (asked->keep && !profile_log_create(asked->keep, p, &run.log, err))
 		goto out;
+	if (profile_places_count(&asked->places) && !profile_places_find(s, &asked->places, &found, err))
+		goto out;
 	const struct sampling_request request = {.events = events,
 						 .n_events = n,
 						 .seed = asked->seed,
 						 .redraw = asked->redraw,
 						 .stacks = asked->stacks,
 						 .stack_bytes = asked->stack_bytes,
+						 .places = found.regions.n ? &found.places : NULL,
 						 .disabled = asked->delay_ns > 0 || asked->disabled};
 	if (!sample(&run, asked, &request, accounts, err))
 		goto out;
@@ -571,6 +576,10 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 		error_no_memory(err);
 		goto out;
 	}
+	if (found.regions.n && n &&
+	    !profile_places_note(run.collector, &asked->places, &accounts[0].bounds, p->last_ns - p->first_ns,
+				 err))
+		goto out;
 	if (run.unknown_orders && !note_orders(&run, err))
 		goto out;
 	done = collector_finish(run.collector, out, err) && (take_moments(&run, *out) || error_no_memory(err));
@@ -591,6 +600,7 @@ out:
 	if (options.unwinder)
 		unwinder_free(options.unwinder);
 	symbols_free(symbols);
+	session_regions_free(&found.regions);
 	free(events);
 	free(accounts);
 	return done;

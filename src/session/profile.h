@@ -17,6 +17,7 @@
 #include "result/profile.h"
 #include "session/control.h"
 #include "session/experiment.h"
+#include "session/profile_places.h"
 #include "session/session.h"
 
 struct profiling {
@@ -36,6 +37,7 @@ struct profiling {
 	struct profile_control *control; /* orders while it runs; NULL: none */
 	uint64_t for_ns;                 /* without a program: it ends after this; 0: until the target does */
 	bool moments;                    /* the profile has the time of each sample, too */
+	struct profile_places places;    /* where it is taken; none: everywhere */
 	const char *keep;                /* the file that keeps it, as it comes; NULL: none */
 	/* … or one that is named when the process is known: SpeedShop's exe.exp.idPID (keep is NULL then) */
 	const struct experiment *experiment;

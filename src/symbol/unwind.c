@@ -36,7 +36,8 @@ void unwinder_free(struct unwinder *u)
 
 /* ---- the state ---- */
 
-enum { X86_STACK = 7, X86_RETURN = 16, ARM_LINK = 30, ARM_STACK = 31, ARM_PROGRAM = 32 };
+enum { X86_FRAME = 6, X86_STACK = 7, X86_RETURN = 16 };
+enum { ARM_FRAME = 29, ARM_LINK = 30, ARM_STACK = 31, ARM_PROGRAM = 32 };
 
 static unsigned stack_register(enum unwind_machine machine)
 {
@@ -228,4 +229,21 @@ size_t unwind(struct unwinder *u, const struct unwind_sample *sample, struct unw
 	}
 	*end = w.end;
 	return n;
+}
+
+bool unwind_first(struct unwinder *u, const struct unwind_sample *sample, struct unwind_first *out,
+		  enum unwind_end *end)
+{
+	struct walk w = {.unwinder = u, .sample = sample, .interrupted = true};
+	unsigned frame = sample->machine == UNWIND_X86_64 ? X86_FRAME : ARM_FRAME;
+	w.code = begin(sample, &w.state);
+	if (step(&w) != STEP_CALLER) {
+		*end = w.end;
+		return false;
+	}
+	*out = (struct unwind_first){.caller = {.address = w.code, .interrupted = w.interrupted},
+				     .cfa = w.state.registers[stack_register(sample->machine)],
+				     .has_frame_pointer = w.state.known >> frame & 1,
+				     .frame_pointer = w.state.registers[frame]};
+	return true;
 }

@@ -80,4 +80,17 @@ void unwinder_free(struct unwinder *unwinder);
 size_t unwind(struct unwinder *unwinder, const struct unwind_sample *sample, struct unwind_frame *frames,
 	      size_t most, enum unwind_end *end);
 
+/* The innermost step alone. Code without a frame of its own is skipped by a walk along frame pointers, and its
+ * caller with it: this finds that caller. */
+struct unwind_first {
+	struct unwind_frame caller;
+	uint64_t cfa; /* the stack pointer of the caller, behind the call */
+	/* the caller's frame pointer; false: the rules do not give it back */
+	bool has_frame_pointer;
+	uint64_t frame_pointer;
+};
+/* False: *end says why there is no caller. */
+bool unwind_first(struct unwinder *unwinder, const struct unwind_sample *sample, struct unwind_first *out,
+		  enum unwind_end *end);
+
 #endif

@@ -178,12 +178,12 @@ write("faults.c", """\
 static char *memory;
 __attribute__((noinline)) void many(void) { for (int i = 0; i < 700; i++) memory[i * 4096] = 1; }
 __attribute__((noinline)) void few(void) { for (int i = 700; i < 900; i++) memory[i * 4096] = 1; }
+__attribute__((noinline)) void both(void) { many(); few(); }
 int main(void)
 {
 	memory = mmap(0, 900 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise(memory, 900 * 4096, MADV_NOHUGEPAGE);
-	many();
-	few();
+	both();
 	return 5;
 }
 """)
@@ -227,6 +227,72 @@ else:
         # copies of stacks are large: some may be lost, which the report says
         many = re.search(r"^ +\d+ +([\d.]+)% .*many \(", seen.err, re.M)
         ok(calls and many and float(calls.group(1)) >= float(many.group(1)) > 0, "by unwind tables too", seen)
+        said = re.search(r"([\d,]+) samples, one each time; in all ([\d,]+) faults(?:; ([\d,]+) samples were lost)?", " ".join(seen.err.split()))
+        taken, happened, lost = (int((number or "0").replace(",", "")) for number in said.groups()) if said else (0, 0, 1)
+        equal(taken + lost, happened, "each sample with a copied stack is there, or told as lost")
+
+    # the caller of code that has no frame of its own, or that uses the frame pointer for something else
+    write("frames.s", """\
+	.globl leaf
+	.type leaf, @function
+leaf:
+	.cfi_startproc
+	mov $100, %ecx
+1:	movb $1, (%rdi)         # 100 faults
+	add $4096, %rdi
+	dec %ecx
+	jnz 1b
+	ret
+	.cfi_endproc
+	.size leaf, . - leaf
+	.globl other
+	.type other, @function
+other:
+	.cfi_startproc
+	push %rbp
+	.cfi_def_cfa_offset 16
+	.cfi_offset 6, -16
+	mov $50, %ebp
+1:	movb $1, (%rdi)         # 50 faults
+	add $4096, %rdi
+	dec %ebp
+	jnz 1b
+	pop %rbp
+	.cfi_def_cfa_offset 8
+	ret
+	.cfi_endproc
+	.size other, . - other
+	.section .note.GNU-stack
+""")
+    write("calls.c", """\
+#include <sys/mman.h>
+void leaf(char *), other(char *);
+static char *memory;
+__attribute__((noinline)) void framed(void) { for (int i = 150; i < 200; i++) memory[i * 4096] = 1; __asm__ volatile(""); }
+__attribute__((noinline)) void descends(int n) { if (n) descends(n - 1); else leaf(memory); __asm__ volatile(""); }
+__attribute__((noinline)) void to_other(void) { other(memory + 100 * 4096); __asm__ volatile(""); }
+int main(void)
+{
+	memory = mmap(0, 200 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(memory, 200 * 4096, MADV_NOHUGEPAGE);
+	descends(2);
+	to_other();
+	framed();
+	return 0;
+}
+""")
+    subprocess.run(["gcc", "-g", "-O1", "-fno-omit-frame-pointer", "-static", "calls.c", "frames.s", "-o", "frames"], check=True)
+    for arguments in (["-g"], ["--call-graph", "dwarf"]):
+        seen = tare("profile", *arguments, "-e", "page-faults:u@1", "--as", "folded", "-o", "frames.folded", "./frames")
+        if "cannot" in seen.err and seen.code == 3:
+            skip("no stack can be copied here", f"the callers of code without a frame: {' '.join(arguments)}")
+            continue
+        stacks = {}
+        for line in read("frames.folded").splitlines():
+            stack, count = line.rsplit(" ", 1)
+            if ";main;" in stack:
+                stacks[stack.split(";main;")[1]] = int(count)
+        equal(stacks, {"descends;descends;descends;leaf": 100, "to_other;other": 50, "framed": 50}, f"each frame is in the stack once: {' '.join(arguments)}")
 
 # ---- another file in a program's place ----
 shutil.copy("opens", "replaced")

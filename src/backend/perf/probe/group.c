@@ -112,8 +112,8 @@ static int open_event(const struct group_event *event, pid_t tid, int leader)
 	return open_member(&attr, tid, leader);
 }
 
-static void place_probe(struct perf_event_attr *attr, const struct group_plan *plan,
-			const struct probe_place *probe)
+void group_place_probe(struct perf_event_attr *attr, const struct group_plan *plan,
+		       const struct probe_place *probe)
 {
 	attr->type = probe->trace_id ? PERF_TYPE_TRACEPOINT : plan->uprobe_type;
 	attr->config = probe->trace_id;
@@ -133,7 +133,7 @@ static int open_probe(const struct group_plan *plan, const struct probe_place *p
 		.watermark = 1,
 		.wakeup_watermark = 32768,
 	};
-	place_probe(&attr, plan, probe);
+	group_place_probe(&attr, plan, probe);
 	return open_member(&attr, tid, leader);
 }
 
@@ -196,7 +196,7 @@ fail:
 int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place)
 {
 	struct perf_event_attr attr = {0};
-	place_probe(&attr, plan, place);
+	group_place_probe(&attr, plan, place);
 	return open_member(&attr, process, -1);
 }
 
@@ -214,7 +214,7 @@ bool probe_check(const struct group_plan *plan, size_t probe)
 	}
 	if (memory != MAP_FAILED) {
 		struct perf_event_attr attr = {.sample_period = 1};
-		place_probe(&attr, plan, place);
+		group_place_probe(&attr, plan, place);
 		fd = open_member(&attr, 0, -1);
 		reason = errno;
 		if (fd >= 0)

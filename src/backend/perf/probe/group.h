@@ -56,6 +56,10 @@ struct probe_group;
 /* Disabled, with all events whose os_errno is 0; those that the kernel refuses get theirs. False, with the errno,
  * when a probe cannot be opened (*probe: which; SIZE_MAX: none of them is at fault) or the buffer. */
 bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out, size_t *probe);
+struct perf_event_attr;
+/* What makes an event this probe: of a thread, a process or a CPU. */
+void group_place_probe(struct perf_event_attr *attr, const struct group_plan *plan,
+		       const struct probe_place *probe);
 /* Can the kernel put a probe there? Asked for where it answers: in a process that has the file in memory (a
  * program that maps it later would run without the probe, and nobody would be told). False with errno. */
 bool probe_check(const struct group_plan *plan, size_t probe);

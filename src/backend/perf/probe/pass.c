@@ -10,6 +10,7 @@ struct pass {
 	uint64_t enabled_ns, running_ns; /* when it opened */
 	int64_t correction;
 	uint64_t hits;
+	uint64_t asked; /* by passes_inside(), and it was open */
 };
 
 struct thread_passes {
@@ -48,6 +49,7 @@ static void enter(struct thread_passes *p, size_t region, const struct region_ed
 		if (deeper || (edge->again && !above))
 			return;
 		pass->unbalanced = true; /* the frame that opened it is gone */
+		sum->doubtful += pass->asked;
 	}
 	*pass = (struct pass){.open = true,
 			      .entered = true,
@@ -78,6 +80,7 @@ static void leave(struct thread_passes *p, size_t region, const struct region_ed
 	if (edge->lost || (has_frame && pass->has_frame && frame != pass->frame)) {
 		pass->open = false;
 		pass->unbalanced = true;
+		sum->doubtful += pass->asked;
 		return;
 	}
 	pass->open = false;
@@ -123,6 +126,7 @@ static void lose(struct thread_passes *p, size_t region, uint64_t frame)
 		return;
 	pass->open = false;
 	pass->unbalanced = true;
+	p->sums->regions[region].doubtful += pass->asked;
 }
 
 void passes_hit(struct thread_passes *p, const struct edge_ref *edges, size_t n, const struct hit *hit)
@@ -160,10 +164,45 @@ void passes_hit(struct thread_passes *p, const struct edge_ref *edges, size_t n,
 		p->correction += p->sums->bias.missed[p->regions[edges[0].region].edges[edges[0].edge].class];
 }
 
+bool edge_enters(const struct region_asked *asked, const struct region_edge *edge, const struct hit *hit)
+{
+	if (edge->kind != EDGE_JUMP)
+		return edge->kind == EDGE_ENTER;
+	uint64_t target = target_of(edge, hit);
+	return asked->kind != REGION_FUNCTION && is_inside(asked, edge->module, target) &&
+	       !has_edge(asked, edge->module, target, EDGE_ENTER);
+}
+
+void passes_fork(struct thread_passes *p, const struct thread_passes *from)
+{
+	memcpy(p->all, from->all, p->sums->n_regions * sizeof *p->all);
+	for (size_t i = 0; i < p->sums->n_regions; i++)
+		p->all[i].asked = 0;
+	memcpy(p->begun, from->begun, p->sums->n_regions * p->sums->n_events * sizeof *p->begun);
+}
+
+bool passes_inside(struct thread_passes *p, uint64_t stack, bool *above)
+{
+	*above = false;
+	for (size_t i = 0; i < p->sums->n_regions; i++) {
+		struct pass *pass = &p->all[i];
+		if (!pass->open)
+			continue;
+		if (!stack || !pass->has_frame || stack <= pass->frame) {
+			*above = false;
+			pass->asked++;
+			return true;
+		}
+		*above = true;
+	}
+	return false;
+}
+
 void passes_exec(struct thread_passes *p)
 {
 	for (size_t i = 0; i < p->sums->n_regions; i++) {
 		p->all[i].unbalanced |= p->all[i].open;
+		p->sums->regions[i].doubtful += p->all[i].open ? p->all[i].asked : 0;
 		p->all[i].open = false;
 	}
 }

@@ -27,6 +27,8 @@ struct pass_sum {
 	/* of any probes, in those passes: each has one trap, from the first one's end and the last one's begin,
 	 * and others' */
 	uint64_t hits;
+	/* as passes_inside() was asked, in passes of which the end was not seen */
+	uint64_t doubtful;
 };
 
 /* What probes do to a count of instructions at user level: measured on this machine (trial.h). */
@@ -63,6 +65,13 @@ struct thread_passes; /* of one thread */
 /* NULL when memory ran out. regions and sums are borrowed. */
 struct thread_passes *passes_new(const struct region_asked *regions, struct pass_sums *sums);
 void passes_hit(struct thread_passes *passes, const struct edge_ref *edges, size_t n, const struct hit *hit);
+/* Does the thread come to the region by this edge, which was hit? Whether it is in a pass already does not
+ * matter. */
+bool edge_enters(const struct region_asked *asked, const struct region_edge *edge, const struct hit *hit);
+/* The thread goes on where `from` was: it was forked there. */
+void passes_fork(struct thread_passes *passes, const struct thread_passes *from);
+/* Is a pass open of any region? Not of one whose frame is below the stack pointer (0: it is not known): *above. */
+bool passes_inside(struct thread_passes *passes, uint64_t stack, bool *above);
 /* The thread has executed another program: what was open has ended without being seen. */
 void passes_exec(struct thread_passes *passes);
 /* The thread has ended; adds what is only known now, and frees. NULL is accepted. */

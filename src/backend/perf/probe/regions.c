@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "backend/perf/probe/follow.h"
+#include "backend/perf/probe/places.h"
 #include "backend/perf/probe/trial.h"
 
 struct probed {
@@ -19,8 +20,7 @@ struct probed {
 	size_t n_asked, n_events;
 	struct region_event *events;
 	struct group_event *group_events;
-	struct probe_place *probes;
-	struct edge_ref *refs;
+	struct probe_places places;
 	struct group_plan plan;
 	struct pass_sums sums;
 	struct follow_report *report;
@@ -31,80 +31,6 @@ struct probed {
 	pid_t follower;
 	int control;
 };
-
-/* The kernel reads a group at once, into a record that may have 16 kB (perf_event_validate_size()). */
-enum { PROBES_MOST = 500 };
-
-/* ---- which probes ---- */
-
-struct placed {
-	const struct region_edge *edge;
-	struct edge_ref ref;
-};
-
-static int by_place(const void *a, const void *b)
-{
-	const struct placed *x = a, *y = b;
-	int order = strcmp(x->edge->module, y->edge->module);
-	if (order)
-		return order;
-	if (x->edge->offset != y->edge->offset)
-		return x->edge->offset < y->edge->offset ? -1 : 1;
-	/* at the same instruction a pass ends before the next one begins; but a function that is nothing but its
-	 * return begins and ends there */
-	bool last_x = x->edge->kind == EDGE_LEAVE && x->edge->own,
-	     last_y = y->edge->kind == EDGE_LEAVE && y->edge->own;
-	if (last_x != last_y)
-		return last_x ? 1 : -1;
-	if (x->edge->kind != y->edge->kind)
-		return x->edge->kind > y->edge->kind ? -1 : 1;
-	return x->ref.region < y->ref.region ? -1 : x->ref.region > y->ref.region;
-}
-
-/* One probe for each instruction, whatever regions it is of. */
-static bool plan_probes(struct probed *r, struct error *err)
-{
-	size_t n = 0, at = 0;
-	for (size_t i = 0; i < r->n_asked; i++) {
-		if (r->asked[i].no_edges) {
-			error_set(err, ERROR_UNSUPPORTED, "cannot count region '%s' with probes: %s",
-				  r->asked[i].name, r->asked[i].no_edges);
-			return error_hint(err, "--on exact counts it");
-		}
-		n += r->asked[i].n_edges;
-	}
-	struct placed *all = calloc(n + 1, sizeof *all);
-	r->refs = calloc(n + 1, sizeof *r->refs);
-	r->probes = calloc(n + 1, sizeof *r->probes);
-	if (!all || !r->refs || !r->probes) {
-		free(all);
-		return error_no_memory(err);
-	}
-	for (size_t i = 0; i < r->n_asked; i++)
-		for (size_t j = 0; j < r->asked[i].n_edges; j++)
-			all[at++] = (struct placed){&r->asked[i].edges[j], {(uint32_t)i, (uint32_t)j}};
-	qsort(all, n, sizeof *all, by_place);
-	for (size_t i = 0; i < n; i++) {
-		struct probe_place *last = r->plan.n_probes ? &r->probes[r->plan.n_probes - 1] : NULL;
-		if (!last || last->offset != all[i].edge->offset ||
-		    strcmp(last->module, all[i].edge->module) != 0) {
-			last = &r->probes[r->plan.n_probes++];
-			*last = (struct probe_place){.module = all[i].edge->module,
-						     .offset = all[i].edge->offset,
-						     .edges = &r->refs[i]};
-		}
-		last->all_registers |= all[i].edge->kind == EDGE_JUMP;
-		r->refs[i] = all[i].ref;
-		last->n_edges++;
-	}
-	free(all);
-	r->plan.probes = r->probes;
-	if (r->plan.n_probes <= PROBES_MOST)
-		return true;
-	error_set(err, ERROR_LIMIT, "the regions begin and end at %zu places, and %d can be probed",
-		  r->plan.n_probes, PROBES_MOST);
-	return error_hint(err, "ask for fewer regions at once, or count with --on exact");
-}
 
 /* ---- memory that both processes see ---- */
 
@@ -138,18 +64,6 @@ static bool share(struct probed *r, struct error *err)
 }
 
 /* ---- the follower ---- */
-
-static bool uprobe_type(uint32_t *type, struct error *err)
-{
-	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
-	bool read = file && fscanf(file, "%u", type) == 1;
-	if (file)
-		fclose(file);
-	if (read)
-		return true;
-	error_set(err, ERROR_UNSUPPORTED, "cannot count regions with probes: this kernel has no uprobes");
-	return error_hint(err, "count with --on exact, or use a kernel with CONFIG_UPROBE_EVENTS");
-}
 
 static ssize_t hear(int fd)
 {
@@ -292,7 +206,12 @@ bool probed_begin(const struct target *target, pid_t program, const struct regio
 	}
 	r->plan.events = r->group_events;
 	r->plan.n_events = n;
-	if (!uprobe_type(&r->plan.uprobe_type, err) || !plan_probes(r, err) || !share(r, err))
+	if (!uprobe_type(&r->plan.uprobe_type, err) ||
+	    !probe_places_find(target->regions, target->n_regions, &r->places, err))
+		goto fail;
+	r->plan.probes = r->places.all;
+	r->plan.n_probes = r->places.n;
+	if (!share(r, err))
 		goto fail;
 	find_costs(r, &bias->costs);
 	if (find_bias(r, bias) && start_follower(r, target, program, err)) {
@@ -483,7 +402,6 @@ void probed_end(struct probed *r)
 		munmap(r->shared, r->shared_bytes);
 	free(r->events);
 	free(r->group_events);
-	free(r->probes);
-	free(r->refs);
+	probe_places_free(&r->places);
 	free(r);
 }

@@ -174,6 +174,11 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 	} else if (!places_find(&s->places, target, err)) {
 		return false;
 	}
+	if (s->request.places && !bounds_new(s->request.places, s->kind == TARGET_CPUS, &s->bounds, err))
+		return false;
+	for (size_t i = 0; s->bounds && s->kind != TARGET_CPUS && i < s->places.list.count; i++)
+		if (!bounds_started(s->bounds, (uint32_t)s->places.list.items[i].task, 0, false))
+			return error_no_memory(err);
 	s->alike = true; /* unless a gap is drawn */
 	for (size_t i = 0; i < s->request.n_events; i++)
 		s->alike = s->alike && !s->tracks[i].redrawn;
@@ -182,12 +187,15 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 	for (size_t i = 0; s->kind != TARGET_CPUS && i < s->places.list.count; i++)
 		if (!vec_push(&s->tasks, s->places.list.items[i].task))
 			return error_no_memory(err);
-	return s->kind == TARGET_COMMAND || read_existing(s, err);
+	if (s->kind != TARGET_COMMAND)
+		return read_existing(s, err);
+	return sample_streams_probe(s, err); /* its exec enables what is its own, and probes are the CPUs' */
 }
 
 static void perf_sampling_end(struct sampling *s)
 {
 	sample_streams_close(s);
+	bounds_free(s->bounds);
 	launch_abandon(&s->launch);
 	places_free(&s->places);
 	window_free(&s->window);
@@ -232,11 +240,25 @@ static pid_t perf_sampling_process(const struct sampling *s) { return s->pid; }
 static bool tell_sample(struct sampling *s, struct stream *stream, struct record *r, struct error *err)
 {
 	struct sampled_track *track = &s->tracks[stream->event];
+	if (s->bounds && !bounds_keep(s->bounds, &r->sample))
+		return true;
 	r->sample.event = stream->event;
 	if (!(track->layout.sample_type & PERF_SAMPLE_PERIOD))
 		r->sample.gap = gap_mean(track->asked.gaps, track->asked.gap);
 	track->account.samples++;
 	return s->sink.sample(s->sink.context, &r->sample, err);
+}
+
+static bool bound_task(struct sampling *s, const struct record *r)
+{
+	bool forked = r->kind == RECORD_START && r->pid != r->task.parent_pid;
+	if (r->kind == RECORD_NAME && r->task.by_exec)
+		bounds_exec(s->bounds, r->tid);
+	else if (r->kind == RECORD_END)
+		bounds_ended(s->bounds, r->tid);
+	if (r->kind != RECORD_START || s->heirs == HEIRS_NONE || (forked && s->heirs == HEIRS_THREADS))
+		return true;
+	return bounds_started(s->bounds, r->tid, r->task.parent_tid, forked);
 }
 
 static bool tell_task(struct sampling *s, const struct record *r, struct error *err)
@@ -248,6 +270,8 @@ static bool tell_task(struct sampling *s, const struct record *r, struct error *
 					  .parent_tid = r->task.parent_tid,
 					  .name = r->task.name};
 	const struct sampling_sink *sink = &s->sink;
+	if (s->bounds && !bound_task(s, r))
+		return error_no_memory(err);
 	if (r->kind == RECORD_NAME)
 		return sink->named(sink->context, &task, r->task.by_exec, err);
 	return (r->kind == RECORD_START ? sink->started : sink->ended)(sink->context, &task, err);
@@ -265,20 +289,31 @@ static bool tell(struct sampling *s, const struct perf_event_header *record, str
 {
 	struct record r;
 	struct stream *stream = stream_find(s, record_id(record));
-	bool tracks = stream && stream->event == STREAM_TRACKS;
+	const struct record_layout probes = {.sample_type = bounds_layout.sample_type,
+					     .registers = record_registers()};
+	bool tracks = stream && !stream_samples(stream);
 	if (!stream)
 		return malformed(record, err);
-	if (!record_decode(record, tracks ? &of_tracking : &s->tracks[stream->event].layout, &r))
+	if (!record_decode(record,
+			   stream_probes(stream) ? &probes
+			   : tracks              ? &of_tracking
+						 : &s->tracks[stream->event].layout,
+			   &r))
 		return malformed(record, err);
 	switch (r.kind) {
-	case RECORD_SAMPLE: return tracks ? malformed(record, err) : tell_sample(s, stream, &r, err);
+	case RECORD_SAMPLE:
+		if (stream_probes(stream))
+			return bounds_hit(s->bounds, stream->event - STREAM_PROBES, &r) || error_no_memory(err);
+		return tracks ? malformed(record, err) : tell_sample(s, stream, &r, err);
 	case RECORD_MAPPING: return s->sink.mapping(s->sink.context, &r.mapping, err);
 	case RECORD_NAME:
 	case RECORD_START:
 	case RECORD_END: return tell_task(s, &r, err);
 	case RECORD_LOST:
 		/* who lost them is not known: read(2) says it on kernels since 6.0 */
-		if (!s->lost_counts && tracks)
+		if (!s->lost_counts && stream_probes(stream))
+			s->lost_hits += r.lost;
+		else if (!s->lost_counts && tracks)
 			s->lost_facts += r.lost;
 		else if (!s->lost_counts)
 			s->tracks[stream->event].account.lost += r.lost;
@@ -298,7 +333,7 @@ static bool tell(struct sampling *s, const struct perf_event_header *record, str
 static bool note_sample(struct sampling *s, const struct perf_event_header *record)
 {
 	struct stream *stream = s->alike ? NULL : stream_find(s, record_id(record));
-	if (!stream)
+	if (!stream || !stream_samples(stream))
 		return true;
 	if (stream_restarts(stream, record_time(record)))
 		return false;
@@ -324,8 +359,7 @@ static void redraw(struct sampling *s)
 {
 	for (size_t i = 0; !s->alike && i < s->streams.count; i++) {
 		struct stream *stream = &s->streams.items[i];
-		const struct sampled_track *track = stream->event == STREAM_TRACKS ? NULL
-										   : &s->tracks[stream->event];
+		const struct sampled_track *track = !stream_samples(stream) ? NULL : &s->tracks[stream->event];
 		if (track && track->redrawn && stream->since >= track->account.redraw)
 			stream_redraw(s, stream);
 	}
@@ -458,7 +492,7 @@ static void draw_first(struct sampling *s)
 {
 	for (size_t i = 0; i < s->streams.count; i++) {
 		struct stream *stream = &s->streams.items[i];
-		if (stream->event != STREAM_TRACKS && s->tracks[stream->event].redrawn)
+		if (stream_samples(stream) && s->tracks[stream->event].redrawn)
 			stream_redraw(s, stream);
 	}
 }
@@ -485,7 +519,7 @@ static bool perf_sampling_enable(struct sampling *s, bool on, struct error *err)
 static void end_courses(struct sampling *s)
 {
 	for (size_t i = 0; i < s->streams.count; i++)
-		if (s->streams.items[i].event != STREAM_TRACKS)
+		if (stream_samples(&s->streams.items[i]))
 			stream_end_course(s, &s->streams.items[i]);
 }
 
@@ -499,16 +533,35 @@ static uint32_t redraw_done(const struct sampled_track *track)
 	return run > UINT32_MAX ? UINT32_MAX : (uint32_t)(run + 0.5);
 }
 
+static void bound_account(const struct sample_bounds *bounds, struct sampling_account *account)
+{
+	const struct sampling_bounds_account *b = &bounds->account;
+	account->bounds = *b;
+	account->has_count = false; /* it is of the whole program */
+	if (b->lost_hits || b->without_registers) {
+		account->state = READING_FAILED;
+		snprintf(account->why, sizeof account->why,
+			 b->lost_hits
+				 ? "the program came to the places where sampling begins and ends faster than "
+				   "tare could read it"
+				 : "the program has code of 32 bits, of which places are not watched");
+	}
+}
+
 static bool perf_sampling_stop(struct sampling *s, struct sampling_account *accounts, struct error *err)
 {
 	if (!sample_streams_switch(s, false, false, err) || !sample_streams_switch(s, true, false, err))
 		return false;
 	bool done = round_of(s, true, err);
 	sample_streams_read(s);
+	if (s->bounds)
+		bounds_finish(s->bounds, s->probe_hits, s->lost_hits);
 	end_courses(s);
 	for (size_t i = 0; i < s->request.n_events; i++) {
 		struct sampling_account *account = &s->tracks[i].account;
 		account->lost_facts = s->lost_facts;
+		if (s->bounds)
+			bound_account(s->bounds, account);
 		account->redrawn_until_ns = account->redraw ? s->alike_ns : 0;
 		account->redraw = redraw_done(&s->tracks[i]);
 		accounts[i] = *account;

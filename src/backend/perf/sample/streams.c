@@ -17,9 +17,21 @@ enum { FORMAT_LOST = 1 << 4 };
 /* Of the user's stack that is copied: perf's default; and what still fits a record of 64 KB with its callers. */
 enum { STACK_BYTES = 8192, STACK_BYTES_MOST = 57344 };
 
-/* A ring of each CPU: kernel.perf_event_mlock_kb's default allows 512 KB (and its page of facts); stacks fill
- * that in 60 samples. */
-enum { RING_BYTES = 512 << 10, RING_BYTES_STACKS = 4 << 20 };
+/* With frame pointers: for the first caller, where code has no frame (profile/collect.c). Such code has little on
+ * the stack. Where it has more, the chain stays as the kernel found it. */
+enum { STACK_BYTES_FIRST = 256 };
+
+/* A ring of each CPU: kernel.perf_event_mlock_kb's default allows 512 KB (and its page of facts). With first
+ * callers a sample is four times as long. Whole stacks fill 512 KB in 60 samples: so they have what few CPUs can
+ * spare, and of many each less. What the user may not lock is halved until it fits (ring_map()). */
+enum {
+	RING_BYTES = 512 << 10,
+	RING_BYTES_FIRST = 2 << 20,
+	RING_BYTES_PROBES = 8 << 20, /* 0.1 s of a loop that does nothing but come by */
+	RING_BYTES_STACKS_LEAST = 4 << 20,
+	RING_BYTES_STACKS_MOST = 32 << 20,
+	RING_BYTES_STACKS_ALL = 128 << 20,
+};
 
 static int open_attr(struct perf_event_attr *attr, pid_t task, int cpu)
 {
@@ -73,14 +85,19 @@ static uint64_t sample_type(const struct sampling *s, const struct sampled_track
 		type |= PERF_SAMPLE_PERIOD;
 	if (s->request.stacks != STACKS_NONE)
 		type |= PERF_SAMPLE_CALLCHAIN;
-	if (s->request.stacks == STACKS_DWARF)
+	/* of regions, for the stack pointer */
+	if (s->request.places && s->request.places->n_inside)
+		type |= PERF_SAMPLE_REGS_USER;
+	if (s->request.stacks == STACKS_DWARF || (s->request.stacks == STACKS_FRAME_POINTER && record_registers()))
 		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	return type;
 }
 
 static uint32_t stack_bytes(const struct sampling_request *request)
 {
-	uint32_t bytes = request->stack_bytes ? request->stack_bytes : STACK_BYTES;
+	uint32_t bytes = request->stacks == STACKS_FRAME_POINTER ? STACK_BYTES_FIRST
+			 : request->stack_bytes                  ? request->stack_bytes
+								 : STACK_BYTES;
 	return (bytes < STACK_BYTES_MOST ? bytes : STACK_BYTES_MOST) & ~7u;
 }
 
@@ -99,10 +116,9 @@ static struct perf_event_attr stream_attr(const struct sampling *s, const struct
 	attr.enable_on_exec = s->kind == TARGET_COMMAND && !s->request.disabled && !s->alike_ns;
 	attr.sample_type = track->layout.sample_type;
 	attr.sample_regs_user = track->layout.registers;
-	if (s->request.stacks == STACKS_DWARF) {
+	if (attr.sample_type & PERF_SAMPLE_STACK_USER)
 		attr.sample_stack_user = stack_bytes(&s->request);
-		attr.exclude_callchain_user = 1;
-	}
+	attr.exclude_callchain_user = s->request.stacks == STACKS_DWARF;
 	attr.freq = track->asked.gaps == GAPS_RATE;
 	if (attr.freq)
 		attr.sample_freq = (uint64_t)(track->asked.rate + 0.5);
@@ -173,13 +189,24 @@ static bool add_stream(struct sampling *s, int fd, uint32_t event, size_t buffer
 	return done;
 }
 
+static size_t ring_bytes(const struct sampling *s)
+{
+	if (s->request.buffer_bytes)
+		return s->request.buffer_bytes;
+	if (s->bounds) /* who may probe may lock it */
+		return RING_BYTES_PROBES;
+	if (s->request.stacks != STACKS_DWARF)
+		return s->request.stacks == STACKS_FRAME_POINTER ? RING_BYTES_FIRST : RING_BYTES;
+	size_t bytes = RING_BYTES_STACKS_ALL / s->n_buffers;
+	return bytes < RING_BYTES_STACKS_LEAST  ? RING_BYTES_STACKS_LEAST
+	       : bytes > RING_BYTES_STACKS_MOST ? RING_BYTES_STACKS_MOST
+						: bytes;
+}
+
 static bool map_buffer(struct sampling *s, struct sample_buffer *buffer, int fd, struct error *err)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = 1;
-	size_t bytes = s->request.buffer_bytes             ? s->request.buffer_bytes
-		       : s->request.stacks == STACKS_DWARF ? RING_BYTES_STACKS
-							   : RING_BYTES;
-	while (pages * 2 * page <= bytes)
+	while (pages * 2 * page <= ring_bytes(s))
 		pages *= 2;
 	struct epoll_event wakes = {.events = EPOLLIN, .data.fd = fd};
 	if (epoll_ctl(s->wakes, EPOLL_CTL_ADD, fd, &wakes) != 0)
@@ -277,7 +304,23 @@ static bool find_buffers(struct sampling *s, struct error *err)
 	return s->buffers || error_no_memory(err);
 }
 
-static bool open_all(struct sampling *s, struct error *err)
+/* Of all that runs on a CPU: who it was is in each record. */
+static bool open_probes(struct sampling *s, struct error *err)
+{
+	for (size_t b = 0; s->bounds && b < s->n_buffers; b++)
+		for (uint32_t i = 0; i < s->bounds->places.n; i++) {
+			int fd = bounds_open_probe(s->bounds, i, s->buffers[b].cpu,
+						   s->lost_counts ? FORMAT_LOST : 0);
+			if (fd < 0)
+				return error_set_errno(err, ERROR_SYSTEM, errno, "cannot open a probe on CPU %d",
+						       s->buffers[b].cpu);
+			if (!add_stream(s, fd, STREAM_PROBES + i, b, err))
+				return false;
+		}
+	return true;
+}
+
+static bool open_tasks(struct sampling *s, struct error *err)
 {
 	bool gone, any = false;
 	if (s->kind == TARGET_CPUS) {
@@ -310,8 +353,9 @@ bool sample_streams_open(struct sampling *s, struct error *err)
 		track->layout.registers = track->layout.sample_type & PERF_SAMPLE_REGS_USER ? record_registers()
 											    : 0;
 	}
-	limit_raise(&limit, s->places.list.count * s->n_buffers * (s->request.n_events + 1));
-	bool done = open_all(s, &own);
+	limit_raise(&limit, s->places.list.count * s->n_buffers * (s->request.n_events + 1) +
+				    s->n_buffers * (s->bounds ? s->bounds->places.n : 0));
+	bool done = open_tasks(s, &own) && open_probes(s, &own);
 	limit_restore(&limit);
 	if (!done && err)
 		*err = own;
@@ -350,12 +394,21 @@ bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct er
 {
 	for (size_t i = 0; i < s->streams.count; i++) {
 		const struct stream *stream = &s->streams.items[i];
-		if (stream->fd < 0 || (stream->event == STREAM_TRACKS) != tracking)
+		if (stream->fd < 0 || stream_samples(stream) == tracking)
 			continue;
 		if (ioctl(stream->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
 			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot %s sampling",
 					       on ? "start" : "stop");
 	}
+	return true;
+}
+
+bool sample_streams_probe(struct sampling *s, struct error *err)
+{
+	for (size_t i = 0; i < s->streams.count; i++)
+		if (stream_probes(&s->streams.items[i]) &&
+		    ioctl(s->streams.items[i].fd, PERF_EVENT_IOC_ENABLE, 0) != 0)
+			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot start a probe");
 	return true;
 }
 
@@ -383,7 +436,13 @@ static void read_stream(struct sampling *s, const struct stream *stream)
 {
 	struct stream_values values;
 	bool done = read_values(s, stream, &values);
-	if (stream->event == STREAM_TRACKS) {
+	if (stream_probes(stream)) {
+		/* a probe that cannot be read has lost everything */
+		s->probe_hits += done ? values.count : UINT32_MAX;
+		s->lost_hits += values.lost;
+		return;
+	}
+	if (!stream_samples(stream)) {
 		s->lost_facts += done ? values.lost : 0;
 		return;
 	}
@@ -424,7 +483,7 @@ void sample_streams_retire(struct sampling *s, size_t first, size_t last)
 {
 	for (size_t i = first; i < last; i++) {
 		struct stream *stream = &s->streams.items[i];
-		if (stream->fd < 0 || stream->event == STREAM_TRACKS)
+		if (stream->fd < 0 || !stream_samples(stream))
 			continue;
 		ioctl(stream->fd, PERF_EVENT_IOC_DISABLE, 0);
 		read_stream(s, stream);

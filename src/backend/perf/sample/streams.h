@@ -40,6 +40,7 @@
 #include "backend/perf/counter/counter.h"
 #include "backend/perf/counter/targets.h"
 #include "backend/perf/ring/ring.h"
+#include "backend/perf/sample/bounds.h"
 #include "backend/perf/sample/gaps.h"
 #include "backend/perf/sample/record.h"
 #include "backend/perf/sample/window.h"
@@ -47,7 +48,8 @@
 #include "base/hash.h"
 #include "base/random.h"
 
-enum { STREAM_TRACKS = UINT32_MAX }; /* the event of a tracking stream */
+/* In place of an event: a tracking stream; a probe (bounds.h), with its number added */
+static const uint32_t STREAM_TRACKS = UINT32_MAX, STREAM_PROBES = 1u << 31;
 
 struct stream {
 	int fd; /* -1: closed; its records may still be on their way */
@@ -60,6 +62,12 @@ struct stream {
 	bool disturbed;      /* since then samples were lost, or it was paused */
 	uint64_t restart_ns; /* the first sample from this time on is of the setting itself; 0: none is */
 };
+
+static inline bool stream_samples(const struct stream *stream) { return stream->event < STREAM_PROBES; }
+static inline bool stream_probes(const struct stream *stream)
+{
+	return stream->event >= STREAM_PROBES && stream->event != STREAM_TRACKS;
+}
 
 struct sample_buffer {
 	int cpu, fd; /* fd: the tracking stream's that holds the ring */
@@ -105,7 +113,9 @@ struct sampling {
 	uint64_t round_ns;   /* when the last round began */
 	uint64_t lost_facts; /* records of tracking events */
 	struct existing *existing;
-	bool failed; /* the sink, or a ring: no more is passed on */
+	struct sample_bounds *bounds;   /* NULL: everything is kept */
+	uint64_t probe_hits, lost_hits; /* as the kernel counted them */
+	bool failed;                    /* the sink, or a ring: no more is passed on */
 };
 
 /* Opens everything for s->places, disabled. */
@@ -119,6 +129,8 @@ void sample_streams_retire(struct sampling *s, size_t first, size_t last);
 /* By the id in a record; NULL: it is of none. */
 struct stream *stream_find(struct sampling *s, uint64_t id);
 bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct error *err);
+/* Lets the probes of CPUs report. */
+bool sample_streams_probe(struct sampling *s, struct error *err);
 /* Sums what each stream counted into its event's account. */
 void sample_streams_read(struct sampling *s);
 /* Gives it its first gap, or a new one. */
