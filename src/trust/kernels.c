@@ -275,6 +275,8 @@ static bool has(const char *word)
 	if (strcmp(word, "avx512") == 0)
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
 		       __builtin_cpu_supports("avx512vl");
+	if (strcmp(word, "avx512_bf16") == 0)
+		return __builtin_cpu_supports("avx512bf16");
 	if (strcmp(word, "aes") == 0)
 		return __builtin_cpu_supports("aes");
 	return strcmp(word, "f16c") == 0 && has_f16c();
