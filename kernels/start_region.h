@@ -32,7 +32,7 @@ start_usage:
 	mov	$60, %eax
 	mov	$2, %edi
 	syscall
-	.balign	64
+	.balign	4096			/* lines and pages of its own */
 	.globl	kernel_body
 	.type	kernel_body, %function
 kernel_body:
@@ -78,7 +78,7 @@ start_usage:
 	mov	x8, #93
 	mov	x0, #2
 	svc	#0
-	.balign	64
+	.balign	4096			/* lines and pages of its own */
 	.globl	kernel_body
 	.type	kernel_body, %function
 kernel_body:

@@ -12,8 +12,8 @@ static void set(struct kernel_machine *out, const char *component, const char *p
 /* Nothing but LRU decides what is in it. */
 static bool is_plain(const struct machine *machine, const struct machine_cache *cache)
 {
-	bool plain = cache->replacement == REPLACE_LRU && cache->prefetch == PREFETCH_NONE && !cache->victim_lines &&
-		     cache->inclusion == INCLUSION_NONE;
+	bool plain = cache->replacement == REPLACE_LRU && cache->prefetch == PREFETCH_NONE &&
+		     !cache->victim_lines && cache->inclusion == INCLUSION_NONE;
 	for (uint8_t at = cache->next; at != MACHINE_NONE; at = machine->caches[at].next)
 		plain &= machine->caches[at].inclusion != INCLUSION_INCLUSIVE;
 	return plain;
@@ -40,7 +40,8 @@ static void set_tlb(struct kernel_machine *out, const char *name, const struct m
 	set(out, name, "ways", tlb->ways);
 	set(out, name, "entries", (int64_t)tlb->sets * tlb->ways);
 	set(out, name, "reach", page * tlb->pages_per_entry);
-	set(out, name, "plain", tlb->replacement == REPLACE_LRU && (tlb->page_bytes == 0 || tlb->page_bytes == page));
+	set(out, name, "plain",
+	    tlb->replacement == REPLACE_LRU && (tlb->page_bytes == 0 || tlb->page_bytes == page));
 }
 
 static void set_branches(struct kernel_machine *out, const struct machine *machine)
@@ -48,11 +49,12 @@ static void set_branches(struct kernel_machine *out, const struct machine *machi
 	const struct machine_direction *d = &machine->direction;
 	const struct machine_targets *t = &machine->targets;
 	set(out, "branch", "static",
-	    d->kind == PREDICT_TAKEN	 ? 1
-	    : d->kind == PREDICT_NOT_TAKEN	 ? 2
+	    d->kind == PREDICT_TAKEN            ? 1
+	    : d->kind == PREDICT_NOT_TAKEN      ? 2
 	    : d->kind == PREDICT_BACKWARD_TAKEN ? 3
-						 : 0);
-	set(out, "branch", "plain", (d->kind == PREDICT_BIMODAL || d->kind == PREDICT_BTB) && d->counter_bits == 2);
+						: 0);
+	set(out, "branch", "plain",
+	    (d->kind == PREDICT_BIMODAL || d->kind == PREDICT_BTB) && d->counter_bits == 2);
 	if (d->kind == PREDICT_BIMODAL)
 		set(out, "branch", "initial", d->initial);
 	set(out, "btb", "entries", (int64_t)t->btb_sets * t->btb_ways);

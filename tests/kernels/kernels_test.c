@@ -34,6 +34,7 @@ static const uint64_t *counted(const char *event, const struct executed *all, co
 		{ "stores", &all->stores },
 		{ "branches", &all->branches },
 		{ "conditional-branches", &all->conditional_branches },
+		{ "conditional-not-taken", &all->conditional_not_taken },
 		{ "taken-branches", &all->taken_branches },
 		{ "conditional-taken", &all->conditional_taken },
 		{ "calls", &all->calls },
@@ -110,7 +111,7 @@ static void check(const char *name, const struct truth *rows, size_t n_rows, cha
 				equal_u64(*is, predicted, fact);
 			else if (strcmp(rows[i].event, "page-faults-more") == 0)
 				equal_u64((uint64_t)(page_faults(argv) - page_faults(least)), predicted - 1, fact);
-			else
+			else if (strncmp(rows[i].event, "code-", 5) != 0) /* where code lies: the engine's, in counts_test */
 				ok(false, "%s: '%s' can be checked", name, rows[i].event);
 		}
 		if (strcmp(name, "empty") == 0)

@@ -89,6 +89,7 @@ static void account(struct process *p, bool taken)
 	p->done.conditional_branches += i->conditional;
 	p->done.taken_branches += i->branch && taken;
 	p->done.conditional_taken += i->conditional && taken;
+	p->done.conditional_not_taken += i->conditional && !taken;
 	p->done.calls += i->call;
 	p->done.returns += i->is_return;
 	p->done.system_calls += i->system_call;

@@ -14,7 +14,7 @@ struct executed {
 	uint64_t loads, stores; /* instructions that read, or write, memory; one that does both counts in both */
 	uint64_t branches;      /* all that can change the flow: conditional or not, calls, returns */
 	uint64_t conditional_branches, taken_branches;
-	uint64_t conditional_taken, calls, returns, system_calls;
+	uint64_t conditional_taken, conditional_not_taken, calls, returns, system_calls;
 	uint64_t fp_scalar_single, fp_scalar_double, fma_scalar_double, fp_operations;
 	uint64_t misaligned, line_crossing; /* accesses; lines of 64 bytes */
 };
