@@ -115,7 +115,7 @@ static void bash(void)
 		if (strcmp(row->name, "list") == 0)
 			puts("\t\t[[ $prev == machine?(s) ]] && { _tare_words \"$(tare list machines --names "
 			     "2>/dev/null)\"; return; }\n"
-			     "\t\t_tare_words \"events metrics backends machines runs\" ;;");
+			     "\t\t_tare_words \"events metrics backends machines kernels runs\" ;;");
 		else if (strcmp(row->name, "count") == 0 || strcmp(row->name, "profile") == 0)
 			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")) ;;");
 		else if (strcmp(row->name, "report") == 0)
@@ -206,7 +206,7 @@ static void zsh(void)
 		if (strcmp(row->name, "count") == 0 || strcmp(row->name, "profile") == 0)
 			fputs(" \\\n\t\t'*::program:_normal'", stdout);
 		else if (strcmp(row->name, "list") == 0)
-			fputs(" \\\n\t\t'1:what:(events metrics backends machines runs)' "
+			fputs(" \\\n\t\t'1:what:(events metrics backends machines kernels runs)' "
 			      "'2:name:_tare_list_words'",
 			      stdout);
 		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "import") == 0)
@@ -276,7 +276,7 @@ static void fish(void)
 	     "2>/dev/null)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from "
 	     "machines' "
-	     "-a 'events metrics backends machines runs'\n"
+	     "-a 'events metrics backends machines kernels runs'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from machines' "
 	     "-a '(tare list machines --names 2>/dev/null)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'");

@@ -6,6 +6,7 @@
 #include "base/nearest.h"
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/list_kernels.h"
 #include "cli/list_machines.h"
 #include "cli/list_runs.h"
 #include "cli/store_options.h"
@@ -43,6 +44,7 @@ struct listing {
 	struct backend *backend;
 	struct json writer;
 	struct reasons reasons; /* why rows do not work */
+	struct kernels kernels; /* of events: what moves them */
 	struct arena arena;
 	struct style style;
 	size_t width;
@@ -136,6 +138,7 @@ static void show_event_json(struct listing *l, const struct event_definition *ro
 	json_write_text(json, "papi", row->papi);
 	json_list(json, "papers", row->paper_names);
 	json_list(json, "encodings", row->encodings);
+	json_list(json, "kernels", kernels_that_move(&l->kernels, row->name, &l->arena));
 	json_write_bool(json, "default", row->in_default_set || row->default_if_exact);
 	json_write_close(json, '}');
 }
@@ -234,6 +237,16 @@ static const char *definition_with_names(struct listing *l, const struct event_d
 	return kept ? kept : row->definition;
 }
 
+/* The programs that move the event by a known amount. */
+static void show_kernels(struct listing *l, const char *event)
+{
+	const char *const *names = kernels_that_move(&l->kernels, event, &l->arena);
+	if (names && *names)
+		detail_list(l, "kernels", names);
+	else
+		detail(l, "kernels", "none moves it by a known amount");
+}
+
 static void list_events(struct listing *l)
 {
 	for (size_t i = 0; i < event_table_count(l->events); i++) {
@@ -266,6 +279,7 @@ static void list_events(struct listing *l)
 		detail(l, "PAPI", row->papi);
 		detail_list(l, "papers", row->paper_names);
 		detail_list(l, "counted by", row->encodings);
+		show_kernels(l, row->name);
 		str_free(&unit);
 	}
 }
@@ -364,12 +378,16 @@ static void list_backends(struct listing *l)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare list [OPTIONS] [events|metrics|backends|machines|runs] [WORD...]\n"
+	fputs("usage: tare list [OPTIONS] [KIND] [WORD...]\n"
+	      "\n"
+	      "KIND is events, metrics, backends, machines, kernels or runs.\n"
 	      "\n"
 	      "Lists what there is (default: events), and which backend counts it on this\n"
 	      "machine for this user, found by trying. Shows only rows with each WORD in a\n"
 	      "name (also PAPI's, perf's and the papers') or in the definition.\n"
 	      "'tare list machines NAME' draws that machine; NAME may be a file's path.\n"
+	      "'tare list kernels' lists the programs with known counts; 'tare list kernels NAME'\n"
+	      "shows what that one must count, by formulas, and why.\n"
 	      "'tare list runs' lists the runs that were kept, the newest first; -v also shows\n"
 	      "where and with what each was measured.\n",
 	      stdout);
@@ -397,11 +415,19 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 		json_write_open(&l->writer, what, '[');
 	}
 	if (strcmp(what, "events") == 0)
-		list_events(l);
+		done = kernels_load(NULL, &l->kernels, err) && (list_events(l), true);
 	else if (strcmp(what, "metrics") == 0)
 		done = list_metrics(l, err);
 	else if (strcmp(what, "backends") == 0)
 		list_backends(l);
+	else if (strcmp(what, "kernels") == 0)
+		done = list_kernels(&(struct kernel_listing){.verbose = l->verbose,
+							     .names = l->names,
+							     .json = l->json ? &l->writer : NULL,
+							     .words = l->words,
+							     .n_words = l->n_words,
+							     .width = l->width},
+				    &l->shown, err);
 	else if (strcmp(what, "runs") == 0)
 		done = list_runs(&(struct run_listing){.keeping = l->keeping,
 						       .verbose = l->verbose,
@@ -429,7 +455,7 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 	return done;
 }
 
-static const char *const kinds[] = {"events", "metrics", "backends", "machines", "runs"};
+static const char *const kinds[] = {"events", "metrics", "backends", "machines", "kernels", "runs"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* The kind that a word names; "event" is as good as "events". NULL when it names none. */
@@ -517,6 +543,7 @@ int command_list(int argc, char **argv)
 	if (l.backend)
 		l.operations->close(l.backend);
 	event_table_free(l.events);
+	kernels_free(&l.kernels);
 	vec_free(&l.reasons.items);
 	arena_free(&l.arena);
 	int written = say_end_output();

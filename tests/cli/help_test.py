@@ -103,6 +103,24 @@ listing = json.loads(tare("list", "events", "--json").out)["events"]
 equal([row["event"] for row in listing], names, "the JSON has the same events")
 ok(every(row["works"] != bool(row["why"]) for row in listing), "what does not work says why", listing)
 
+# kernels and what moves an event
+kernels = {row["kernel"]: row for row in json.loads(tare("list", "kernels", "--json").out)["kernels"]}
+equal(tare("list", "kernels", "--names").out.split(), list(kernels), "kernels are listed, by name and as JSON")
+ok(every(row["about"] and row["sizes"] and row["works"] != bool(row["why"]) for row in kernels.values()), "each has a sentence, sizes, and works or says why not",
+   kernels)
+rows = {row["event"]: row for row in kernels["loop"]["predictions"]}
+ok(rows["instructions"]["formula"] == "start + 2*n" and rows["instructions"]["moves"] and rows["instructions"]["command"] and not rows["stores"]["moves"],
+   "a kernel's formulas are in the JSON", rows)
+text = tare("list", "kernels", "loop").out
+has(text, "start + 2*n", "a kernel that is named shows its formulas")
+has_not(text, "  stores ", "... of what depends on n")
+has(tare("list", "-v", "kernels", "loop").out, "  stores ", "-v shows the others, too")
+by_event = {row["event"]: row["kernels"] for row in listing}
+ok("loop" in by_event["instructions"] and "gathers" in by_event["gathers"] and by_event["package-energy"] == [], "an event names the kernels that move it, or none", by_event)
+has(tare("list", "-v", "events", "package-energy").out, re.compile(r"kernels +none moves it"), "an event without one says so")
+none = tare("list", "kernels", "no-such-kernel")
+ok(none.code == 0 and none.out == "" and "no kernels" in none.err, "a kernel that is not there is said", none)
+
 # what the list says is what count does
 for row in listing:
     if row["event"] in ("page-faults", "cycles", "task-clock", "instructions", "elapsed-time"):
