@@ -386,8 +386,8 @@ static int show_help(void)
 	      "machine for this user, found by trying. Shows only rows with each WORD in a\n"
 	      "name (also PAPI's, perf's and the papers') or in the definition.\n"
 	      "'tare list machines NAME' draws that machine; NAME may be a file's path.\n"
-	      "'tare list kernels' lists the programs with known counts; 'tare list kernels NAME'\n"
-	      "shows what that one must count, by formulas, and why.\n"
+	      "'tare list kernels' lists the programs with known counts; with a NAME, what\n"
+	      "that one must count, by formulas, and why.\n"
 	      "'tare list runs' lists the runs that were kept, the newest first; -v also shows\n"
 	      "where and with what each was measured.\n",
 	      stdout);

@@ -12,8 +12,8 @@
 struct kernel_listing {
 	bool verbose, names;
 	struct json *json; /* NULL: text */
-	char *const *
-		words; /* one that names a kernel: that one, with its formulas; else a row must have each of them */
+	/* one that names a kernel: that one, with its formulas; else a row must have each of them */
+	char *const *words;
 	int n_words;
 	size_t width;
 };
@@ -21,7 +21,7 @@ struct kernel_listing {
 /* Prints; *shown: how many rows. */
 bool list_kernels(const struct kernel_listing *listing, size_t *shown, struct error *err);
 
-/* The kernels of which some prediction of the event depends on n, as ends-with-NULL texts in the arena; NULL: memory ran
+/* The kernels of which a prediction of the event depends on n: names, then NULL, in the arena. NULL: memory ran
  * out. */
 const char *const *kernels_that_move(const struct kernels *kernels, const char *event, struct arena *arena);
 
