@@ -15,6 +15,7 @@
 #include "cli/store_options.h"
 #include "report/compare.h"
 #include "session/interrupt.h"
+#include "session/keep_comparison.h"
 
 /* ---- measuring ---- */
 
@@ -168,7 +169,7 @@ static bool compare(struct compare_command_line *x, bool interrupted, struct err
 }
 
 /* After the report is out: a store that fails takes nothing away from it. */
-static void keep(const struct compare_command_line *x)
+static void keep(struct compare_command_line *x)
 {
 	const struct compare_request *r = &x->request;
 	char comparison[64];
@@ -181,6 +182,8 @@ static void keep(const struct compare_command_line *x)
 				       .shown = (r->verbose ? SHOWN_VERBOSE : 0) | (r->quiet ? SHOWN_QUIET : 0) |
 						(r->statistics ? SHOWN_STATISTICS : 0),
 				       .comparison = comparison,
+				       /* all sides are kept here, or what was found could not be shown again */
+				       .side = x->kept.count == 0 ? keep_side(&x->arena, x->comparison, i) : NULL,
 				       .result = x->sessions[i].result};
 		store_keep(&r->keeping, &run, r->verbose);
 	}

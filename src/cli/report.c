@@ -10,6 +10,7 @@
 #include "cli/report_run.h"
 #include "cli/say.h"
 #include "cli/store_options.h"
+#include "session/keep_comparison.h"
 #include "session/profile.h"
 #include "session/profile_views.h"
 
@@ -26,6 +27,7 @@ enum {
 	FROM,
 	TO,
 	HTML,
+	ALONE,
 	PROF,
 	QUIT,
 	ONLY,
@@ -43,6 +45,7 @@ const struct option_row report_option_rows[] = {
 	{'q', "quiet", NULL, "of a count: show the numbers alone, and warnings", QUIET},
 	{0, "all-repetitions", NULL, "of a count: show the value of each repetition", ALL_REPETITIONS},
 	{0, "statistics", NULL, "of a count: show min, median, max and standard deviation (σ)", STATISTICS},
+	{0, "alone", NULL, "of a comparison's run: show its counts only, not the comparison", ALONE},
 	{0, "gross", NULL, "of a count: show gross, tare and net of each event", GROSS},
 	{'e', "event", "EVENT",
 	 "show this event only; of a flame graph and folded stacks: its (default: the first)", EVENT},
@@ -70,6 +73,7 @@ struct report_request {
 	struct show_request show;
 	struct export_request export;
 	struct report_options options; /* of a count */
+	bool alone;                    /* of a comparison's runs this one only */
 	struct keeping keeping;
 };
 
@@ -84,6 +88,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case GROSS: r->options.gross = true; return true;
 	case STATISTICS: r->options.statistics = true; return true;
 	case OUTPUT: r->output = value; return true;
+	case ALONE: return r->alone = true;
 	case HTML: r->show.format = SHOW_HTML; return true;
 	case EVENT: r->show.event = r->export.event = value; return true;
 	case PROF: return r->show.prof = true;
@@ -183,6 +188,7 @@ static int show_a_run(struct report_request *r, const char *word)
 	struct error err = {0};
 	struct arena arena = {0};
 	struct report_origin origin;
+	struct kept_comparison kept = {0};
 	FILE *out = stdout;
 	int code = TARE_CANNOT_MEASURE;
 	if (!keep_load(&r->keeping, word, &run, &err)) {
@@ -200,12 +206,17 @@ static int show_a_run(struct report_request *r, const char *word)
 			       : say_failure(&err);
 	} else if (!check_of_count(r, word, &err)) {
 		code = say_failed(&err, TARE_USAGE);
+	} else if (!r->alone && !keep_load_comparison(&r->keeping, &run, &kept, &err)) {
+		code = say_failed(&err, TARE_CANNOT_MEASURE);
 	} else if (r->output && !(out = create(r, &err))) {
 		say_error(&err);
 	} else {
 		report_options_of(&run, &r->options);
-		code = report_result(&run, r->show.format, r->options, out, r->output);
+		code = kept.comparison ? report_comparison(&run, kept.comparison, r->show.format, r->options, out,
+							   r->output)
+				       : report_result(&run, r->show.format, r->options, out, r->output);
 	}
+	keep_comparison_free(&kept);
 	arena_free(&arena);
 	kept_run_free(&run);
 	return code;

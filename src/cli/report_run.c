@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/page_output.h"
 #include "cli/say.h"
+#include "report/compare.h"
 
 bool report_is_run(const char *word) { return word[0] == '@' || (!strchr(word, '/') && access(word, F_OK) != 0); }
 
@@ -48,6 +49,32 @@ int report_result(const struct kept_run *run, enum show_format format, struct re
 		report_html(out, run->result, &options);
 	} else
 		report_text(out, run->result, &options);
+	arena_free(&arena);
+	if (out == stdout)
+		return say_end_output();
+	return file_finish(out, name, &err) ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);
+}
+
+int report_comparison(const struct kept_run *run, const struct comparison *comparison, enum show_format format,
+		      struct report_options options, FILE *out, const char *name)
+{
+	struct error err = {0};
+	struct arena arena = {0};
+	struct report_origin origin;
+	options.colour = say_in_colour(out);
+	options.width = say_width(out);
+	if (out == stdout)
+		say_begin_output();
+	switch (format) {
+	case SHOW_TEXT: report_comparison_text(out, comparison, &options); break;
+	case SHOW_JSON: report_comparison_json(out, comparison); break;
+	case SHOW_CSV: report_comparison_csv(out, comparison); break;
+	case SHOW_HTML:
+		page_origin_of(run, &arena, &origin);
+		options.origin = &origin;
+		report_comparison_html(out, comparison, &options);
+		break;
+	}
 	arena_free(&arena);
 	if (out == stdout)
 		return say_end_output();

@@ -15,8 +15,12 @@ bool report_is_run(const char *word);
 void report_options_of(const struct kept_run *run, struct report_options *options);
 void report_show_of(const struct kept_run *run, struct show_request *show);
 
-/* Writes a count's or a comparison's result; finishes `out`. TARE_DONE, or what to exit with; a message said
- * why. */
+/* Writes a comparison that was kept; finishes `out`, likewise. */
+int report_comparison(const struct kept_run *run, const struct comparison *comparison, enum show_format format,
+		      struct report_options options, FILE *out, const char *name);
+
+/* Writes a count's result, or that of one command of a comparison; finishes `out`. TARE_DONE, or what to exit
+ * with; a message said why. */
 int report_result(const struct kept_run *run, enum show_format format, struct report_options options, FILE *out,
 		  const char *name);
 

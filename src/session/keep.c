@@ -76,6 +76,11 @@ void keep_free(struct kept_run *run)
 	kept_run_free(run);
 }
 
+const char *keep_version_text(struct arena *arena, const char *version)
+{
+	return arena_printf(arena, "measured by tare %s; this is tare %s", version, TARE_VERSION);
+}
+
 /* Of all its notes the first one. */
 static bool tell_version(struct kept_run *run)
 {
@@ -83,9 +88,7 @@ static bool tell_version(struct kept_run *run)
 	struct result_note *notes = arena_alloc(&r->arena, (r->n_notes + 1) * sizeof *notes);
 	if (!notes)
 		return false;
-	notes[0] = (struct result_note){
-		arena_printf(&r->arena, "measured by tare %s; this is tare %s", run->tare_version, TARE_VERSION),
-		NOTE_ACT};
+	notes[0] = (struct result_note){keep_version_text(&r->arena, run->tare_version), NOTE_ACT};
 	if (r->n_notes)
 		memcpy(notes + 1, r->notes, r->n_notes * sizeof *notes);
 	r->notes = notes;

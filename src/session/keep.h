@@ -28,6 +28,9 @@ bool keep_run(const struct keeping *keeping, struct kept_run *run, struct error 
 /* What keep_run() found; the result is the caller's. */
 void keep_free(struct kept_run *run);
 
+/* "measured by tare 0.1; this is tare 0.2"; NULL when memory ran out. */
+const char *keep_version_text(struct arena *arena, const char *version);
+
 /* Loads what a word names ("@last", "17", "NAME"); of a run that another version of tare measured, its result has
  * a note that says so. To be freed by kept_run_free(). */
 bool keep_load(const struct keeping *keeping, const char *word, struct kept_run *run, struct error *err);

@@ -197,9 +197,9 @@ static bool choose(const struct run_list *all, const struct runs_limits *limits,
 
 static bool remove_runs(struct runs *runs, const struct run_list *gone, struct error *err)
 {
-	static const char *const tables[] = {"estimates",        "outliers",         "notes",
-					     "regions",          "breakdown_events", "breakdown_rows",
-					     "breakdown_frames", "profiles"};
+	static const char *const tables[] = {
+		"estimates",      "outliers",         "notes",    "regions", "breakdown_events",
+		"breakdown_rows", "breakdown_frames", "compared", "gates",   "profiles"};
 	char sql[128];
 	sqlite3_stmt *s = store_prepare(runs, "write", "INSERT INTO temp.gone (id) VALUES (?)", err);
 	bool done = s != NULL;

@@ -69,7 +69,7 @@ static bool load_rows(struct runs *runs, const char *table, struct record_fields
 enum { COLUMN_UUID, COLUMN_FEATURES, COLUMN_MICROCODE, COLUMNS_BEFORE };
 
 static bool load_row(struct runs *runs, int64_t id, struct kept_run *run, struct breakdown_head *head,
-		     struct error *err)
+		     struct kept_side *side, struct error *err)
 {
 	struct str sql = {0};
 	struct result *r = run->result;
@@ -80,6 +80,8 @@ static bool load_row(struct runs *runs, int64_t id, struct kept_run *run, struct
 	fields_names(&sql, result_fields.fields, result_fields.n);
 	str_append(&sql, ", ");
 	fields_names(&sql, breakdown_head_fields.fields, breakdown_head_fields.n);
+	str_append(&sql, ", ");
+	fields_names(&sql, side_fields.fields, side_fields.n);
 	str_append(&sql, ", ");
 	fields_names(&sql, machine_fields.fields, machine_fields.n);
 	str_append(&sql, " FROM runs LEFT JOIN machines ON machines.id = runs.machine WHERE runs.id = ?");
@@ -117,8 +119,10 @@ static bool load_row(struct runs *runs, int64_t id, struct kept_run *run, struct
 			   err) &&
 	       fields_read(s, at += (int)result_fields.n, breakdown_head_fields.fields, breakdown_head_fields.n,
 			   head, &r->arena, err) &&
-	       fields_read(s, at + (int)breakdown_head_fields.n, machine_fields.fields, machine_fields.n,
-			   &r->machine, &r->arena, err);
+	       fields_read(s, at += (int)breakdown_head_fields.n, side_fields.fields, side_fields.n, side,
+			   &run->arena, err) &&
+	       fields_read(s, at + (int)side_fields.n, machine_fields.fields, machine_fields.n, &r->machine,
+			   &r->arena, err);
 out:
 	sqlite3_finalize(s);
 	return done;
@@ -187,6 +191,22 @@ static bool load_breakdown(struct runs *runs, int64_t id, const struct breakdown
 	return true;
 }
 
+static bool load_side(struct runs *runs, struct kept_run *run, const struct kept_side *head, struct error *err)
+{
+	if (!head->name)
+		return true;
+	struct kept_side *side = run->side = arena_alloc(&run->arena, sizeof *side);
+	if (!side)
+		return error_no_memory(err);
+	*side = *head;
+	return load_rows(runs, "compared", compared_fields, run->id, 0, sizeof *side->rows, &run->arena,
+			 &side->rows, &side->n_rows, err) &&
+	       load_rows(runs, "gates", gate_fields, run->id, 0, sizeof *side->gates, &run->arena, &side->gates,
+			 &side->n_gates, err) &&
+	       load_rows(runs, "notes", note_fields, run->id, PART_COMPARISON, sizeof *side->notes, &run->arena,
+			 (void *)&side->notes, &side->n_notes, err);
+}
+
 static bool load_profile(struct runs *runs, struct kept_run *run, struct error *err)
 {
 	sqlite3_stmt *s = store_prepare(runs, "read", "SELECT file FROM profiles WHERE run = ?", err);
@@ -208,7 +228,8 @@ static bool load_all(struct runs *runs, int64_t id, struct kept_run *run, struct
 {
 	struct result *r = run->result;
 	struct breakdown_head head = {0};
-	return load_row(runs, id, run, &head, err) &&
+	struct kept_side side = {0};
+	return load_row(runs, id, run, &head, &side, err) &&
 	       load_rows(runs, "estimates", estimate_fields, id, PART_RESULT, sizeof *r->estimates, &r->arena,
 			 &r->estimates, &r->n_estimates, err) &&
 	       load_rows(runs, "estimates", estimate_fields, id, PART_METRICS, sizeof *r->metrics, &r->arena,
@@ -218,7 +239,7 @@ static bool load_all(struct runs *runs, int64_t id, struct kept_run *run, struct
 	       load_rows(runs, "notes", note_fields, id, PART_RESULT, sizeof *r->notes, &r->arena,
 			 (void *)&r->notes, &r->n_notes, err) &&
 	       load_regions(runs, id, r, err) && load_breakdown(runs, id, &head, r, err) &&
-	       load_profile(runs, run, err);
+	       load_side(runs, run, &side, err) && load_profile(runs, run, err);
 }
 
 bool runs_load(struct runs *runs, int64_t id, struct kept_run *run, struct error *err)
@@ -266,4 +287,24 @@ bool runs_find(struct runs *runs, const char *word, int64_t *id, struct error *e
 		error_hint(err, "'tare list runs' shows what there is");
 	sqlite3_finalize(s);
 	return found;
+}
+
+bool runs_of_comparison(struct runs *runs, const char *comparison, int64_t *ids, size_t most, size_t *n,
+			struct error *err)
+{
+	sqlite3_stmt *s = store_prepare(runs, "read",
+					"SELECT id FROM runs WHERE comparison = ? "
+					"ORDER BY side_at, id LIMIT ?",
+					err);
+	int code = SQLITE_DONE;
+	*n = 0;
+	if (!s)
+		return false;
+	sqlite3_bind_text(s, 1, comparison, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, 2, (sqlite3_int64)most);
+	while (*n < most && (code = sqlite3_step(s)) == SQLITE_ROW)
+		ids[(*n)++] = sqlite3_column_int64(s, 0);
+	bool done = code == SQLITE_ROW || code == SQLITE_DONE || store_fail(runs, "read", err);
+	sqlite3_finalize(s);
+	return done;
 }

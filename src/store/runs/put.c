@@ -127,8 +127,11 @@ static bool put_row(struct runs *runs, struct kept_run *run, uint64_t *bytes, st
 {
 	const struct breakdown *b = run->result->breakdown;
 	struct breakdown_head head = {b ? b->by : BREAKDOWN_NONE, b ? b->run : 0, b ? b->runs : 0};
-	const struct part_of_row parts[] = {
-		{&kept_run_fields, run}, {&result_fields, run->result}, {&breakdown_head_fields, &head}};
+	const struct kept_side none = {0};
+	const struct part_of_row parts[] = {{&kept_run_fields, run},
+					    {&result_fields, run->result},
+					    {&breakdown_head_fields, &head},
+					    {&side_fields, run->side ? run->side : &none}};
 	const size_t n_parts = sizeof parts / sizeof *parts;
 	struct str sql = {0}, values = {0};
 	unsigned char uuid[16];
@@ -202,6 +205,17 @@ static bool put_breakdown(struct runs *runs, const struct kept_run *run, uint64_
 	return done;
 }
 
+static bool put_side(struct runs *runs, const struct kept_run *run, uint64_t *bytes, struct error *err)
+{
+	const struct kept_side *side = run->side;
+	return !side || (put_rows(runs, "compared", compared_fields, run->id, 0, side->rows, side->n_rows,
+				  sizeof *side->rows, bytes, err) &&
+			 put_rows(runs, "gates", gate_fields, run->id, 0, side->gates, side->n_gates,
+				  sizeof *side->gates, bytes, err) &&
+			 put_rows(runs, "notes", note_fields, run->id, PART_COMPARISON, side->notes, side->n_notes,
+				  sizeof *side->notes, bytes, err));
+}
+
 static bool put_profile(struct runs *runs, const struct kept_run *run, uint64_t *bytes, struct error *err)
 {
 	void *packed;
@@ -251,7 +265,8 @@ bool store_put(struct runs *runs, struct kept_run *run, struct error *err)
 	       put_rows(runs, "notes", note_fields, run->id, PART_RESULT, r->notes, r->n_notes, sizeof *r->notes,
 			&bytes, err) &&
 	       put_regions(runs, run, &bytes, err) && put_breakdown(runs, run, &bytes, err) &&
-	       put_profile(runs, run, &bytes, err) && put_bytes(runs, run->id, bytes, err);
+	       put_side(runs, run, &bytes, err) && put_profile(runs, run, &bytes, err) &&
+	       put_bytes(runs, run->id, bytes, err);
 }
 
 bool runs_put(struct runs *runs, struct kept_run *run, struct error *err)

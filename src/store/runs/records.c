@@ -65,6 +65,9 @@ _Static_assert(sizeof(struct breakdown_event) == 56, "struct breakdown_event has
 _Static_assert(sizeof(struct breakdown_row) == 80, "struct breakdown_row has changed: see records.h");
 _Static_assert(sizeof(struct breakdown) == 80, "struct breakdown has changed: see records.h");
 
+_Static_assert(sizeof(struct compared) == 136, "struct compared has changed: see records.h");
+_Static_assert(sizeof(struct gate_result) == 32, "struct gate_result has changed: see records.h");
+
 enum { REPETITIONS_MOST = 1000000 }; /* as tare count's -r has it */
 
 static const struct field of_kept_run[] = {
@@ -221,3 +224,49 @@ static const struct field of_breakdown_frame[] = {
 	INT(struct breakdown_frame, line),
 };
 const struct record_fields breakdown_frame_fields = FIELDS(of_breakdown_frame);
+
+/* ---- comparisons ---- */
+
+enum { SIDES_MOST = 100000 };
+
+#define SIDE(name, kind, m, limit)                                                                                \
+	{                                                                                                         \
+		.column = name, .type = kind, .offset = offsetof(struct kept_side, m), .most = limit              \
+	}
+static const struct field of_side[] = {
+	SIDE("side_name", FIELD_TEXT, name, 0),
+	SIDE("side_at", FIELD_SIZE, at, SIDES_MOST),
+	SIDE("side_of", FIELD_SIZE, of, SIDES_MOST),
+	SIDE("side_seed", FIELD_U64, seed, 0),
+	SIDE("side_repetitions", FIELD_SIZE, repetitions, REPETITIONS_MOST),
+	SIDE("side_tests", FIELD_SIZE, tests, 0),
+	SIDE("side_interrupted", FIELD_BOOL, interrupted, 0),
+	SIDE("side_misleading", FIELD_BOOL, shows_misleading, 0),
+};
+const struct record_fields side_fields = FIELDS(of_side);
+
+#define FOUND(kind, m, limit)                                                                                     \
+	{                                                                                                         \
+		.column = #m, .type = kind, .offset = offsetof(struct kept_compared, found.m), .most = limit      \
+	}
+static const struct field of_compared[] = {
+	NAME(struct kept_compared, event),  FOUND(FIELD_INT, verdict, COMPARISON_MORE),
+	FOUND(FIELD_TEXT, why, 0),          FOUND(FIELD_BOOL, has_numbers, 0),
+	FOUND(FIELD_BOOL, has_interval, 0), FOUND(FIELD_BOOL, has_relative, 0),
+	FOUND(FIELD_REAL, difference, 0),   FOUND(FIELD_REAL, low, 0),
+	FOUND(FIELD_REAL, high, 0),         FOUND(FIELD_REAL, relative, 0),
+	FOUND(FIELD_REAL, relative_low, 0), FOUND(FIELD_REAL, relative_high, 0),
+	FOUND(FIELD_REAL, p_value, 0),      FOUND(FIELD_REAL, p_adjusted, 0),
+	FOUND(FIELD_REAL, effect, 0),       FOUND(FIELD_REAL, superiority, 0),
+	FOUND(FIELD_REAL, detectable, 0),   FOUND(FIELD_REAL, floor, 0),
+	FOUND(FIELD_BOOL, misleading, 0),
+};
+const struct record_fields compared_fields = FIELDS(of_compared);
+
+static const struct field of_gate[] = {
+	SAID(struct gate_result, text),
+	SIZE(struct gate_result, command, SIDES_MOST),
+	ENUM(struct gate_result, outcome, GATE_UNDECIDED),
+	SAID(struct gate_result, reason),
+};
+const struct record_fields gate_fields = FIELDS(of_gate);

@@ -24,11 +24,13 @@ struct kept_breakdown_row {
 };
 
 /* of the table `runs` */
-extern const struct record_fields kept_run_fields, result_fields, breakdown_head_fields;
+extern const struct record_fields kept_run_fields, result_fields, breakdown_head_fields,
+	side_fields /* struct kept_side */;
 /* of `machines` */
 extern const struct record_fields machine_fields;
 /* of the tables of their names */
 extern const struct record_fields estimate_fields, outlier_fields, note_fields, region_fields,
-	breakdown_event_fields, breakdown_row_fields /* struct kept_breakdown_row */, breakdown_frame_fields;
+	breakdown_event_fields, breakdown_row_fields /* struct kept_breakdown_row */, breakdown_frame_fields,
+	compared_fields /* struct kept_compared */, gate_fields;
 
 #endif

@@ -29,6 +29,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "result/comparison.h"
 #include "result/result.h"
 
 struct runs; /* an open store */
@@ -51,6 +52,29 @@ enum {
 	SHOWN_PROF = 128,
 };
 
+/* What a comparison found of one of its commands: one row for each row of the comparison, in its order. The
+ * members of `found` hold but for `estimate`, which is the result's. */
+struct kept_compared {
+	const char *event;
+	struct compared found;
+};
+
+/* A command's part in a comparison. Texts and arrays are the run's arena's when loaded. */
+struct kept_side {
+	const char *name;
+	size_t at, of; /* the at-th of so many; the 0th is the baseline … */
+	uint64_t seed; /* … and has, as all others, what the comparison has (result/comparison.h) */
+	size_t repetitions, tests;
+	bool interrupted, shows_misleading;
+	struct kept_compared *rows;
+	size_t n_rows;
+	/* of the whole comparison; of the 0th alone */
+	struct gate_result *gates;
+	size_t n_gates;
+	const struct result_note *notes;
+	size_t n_notes;
+};
+
 struct kept_run {
 	struct arena arena; /* of the texts and arrays here that the store loaded; the result has its own */
 	int64_t id;         /* 1 …; 0: not kept yet */
@@ -61,6 +85,7 @@ struct kept_run {
 	size_t top;                     /* of KEPT_PROFILE: rows that were asked for; 0: as many as matter */
 	bool imported;                  /* it was measured elsewhere: @last is not one of these */
 	const char *comparison;         /* of KEPT_COMPARE: one text for all runs of one comparison; NULL */
+	struct kept_side *side;         /* of KEPT_COMPARE: what it found; NULL: not kept */
 	const char *tare_version;       /* that measured it; never NULL when loaded */
 	const char *directory;          /* it was started in; NULL: not known, as all below */
 	const char *const *environment; /* "NAME=value" of what matters, ended by NULL */
@@ -105,6 +130,10 @@ bool runs_find(struct runs *runs, const char *word, int64_t *id, struct error *e
 
 /* On success *run is the caller's, to be freed by kept_run_free(); on failure it holds nothing. */
 bool runs_load(struct runs *runs, int64_t id, struct kept_run *run, struct error *err);
+
+/* The runs of one comparison, in the order of the comparison (side->at); at most `most` of them. */
+bool runs_of_comparison(struct runs *runs, const char *comparison, int64_t *ids, size_t most, size_t *n,
+			struct error *err);
 
 /* Gives a run a name; NULL takes it away. A name that another run has goes over to this one: *before is its id
  * (0: none had it). ERROR_USAGE: not a name (digits alone, "last", '@' or '-' first, '/', control characters, more

@@ -71,6 +71,27 @@ static const char *const steps[SCHEMA_VERSION] = {
 	" function TEXT, module TEXT, file TEXT, line INTEGER,"
 	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;"
 	"CREATE TABLE profiles (run INTEGER PRIMARY KEY, file BLOB);",
+	/* 3: what comparisons found */
+	"ALTER TABLE runs ADD COLUMN side_name TEXT;"
+	"ALTER TABLE runs ADD COLUMN side_at INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN side_of INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN side_seed INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN side_repetitions INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN side_tests INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN side_interrupted INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE runs ADD COLUMN side_misleading INTEGER NOT NULL DEFAULT 0;"
+	"CREATE INDEX runs_by_comparison ON runs (comparison) WHERE comparison IS NOT NULL;"
+	"CREATE TABLE compared (" /* run: of the command that is compared with the baseline */
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" event TEXT, verdict INTEGER, why TEXT, has_numbers INTEGER, has_interval INTEGER, has_relative INTEGER,"
+	" difference REAL, low REAL, high REAL, relative REAL, relative_low REAL, relative_high REAL,"
+	" p_value REAL, p_adjusted REAL, effect REAL, superiority REAL, detectable REAL, floor REAL,"
+	" misleading INTEGER,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;"
+	"CREATE TABLE gates ("
+	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" text TEXT, command INTEGER, outcome INTEGER, reason TEXT,"
+	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;",
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)

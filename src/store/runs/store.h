@@ -16,8 +16,14 @@ struct runs {
 };
 
 /* The column `part` of tables that hold rows of several kinds: estimates of the result, of its metrics, of each
- * region; notes of the result and of its breakdown. Of frames it is their row's position. */
-enum { PART_RESULT, PART_METRICS, PART_FIRST_REGION, PART_BREAKDOWN = PART_METRICS };
+ * region; notes of the result, of its breakdown, of its comparison. Of frames it is their row's position. */
+enum {
+	PART_RESULT,
+	PART_METRICS,
+	PART_FIRST_REGION,
+	PART_BREAKDOWN = PART_METRICS,
+	PART_COMPARISON = PART_FIRST_REGION
+};
 
 /* NULL, and an error, where it cannot be prepared; verb is "read" or "write". */
 sqlite3_stmt *store_prepare(struct runs *runs, const char *verb, const char *sql, struct error *err);
