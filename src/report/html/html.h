@@ -33,6 +33,8 @@ struct html {
 
 /* A text, escaped; NULL is "". */
 void html_text(struct html *html, const char *text);
+/* A name in a table: one that is very long is cut in its middle. */
+void html_name(struct html *html, const char *text);
 /* The page's own markup. */
 void html_markup(struct html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

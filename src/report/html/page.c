@@ -19,6 +19,7 @@
 enum {
 	HTML_COLUMNS = 200, /* a listing shows all that it has */
 	ROWS_MOST = 200,
+	NAME_BYTES = 500, /* names of templates have thousands */
 };
 
 extern const struct embedded_file html_files[]; /* report.css, report.js */
@@ -28,12 +29,16 @@ struct page_files {
 	struct str style, script;
 };
 
-void html_text(struct html *html, const char *text)
+static void put_text(struct html *html, const char *text, size_t most)
 {
 	html->text.length = 0;
-	export_append_markup(&html->text, text ? text : "", 0);
+	export_append_markup(&html->text, text ? text : "", most);
 	fwrite(html->text.text ? html->text.text : "", 1, html->text.length, html->out);
 }
+
+void html_text(struct html *html, const char *text) { put_text(html, text, 0); }
+
+void html_name(struct html *html, const char *text) { put_text(html, text, NAME_BYTES); }
 
 void html_markup(struct html *html, const char *format, ...)
 {

@@ -311,7 +311,11 @@ static void put_columns_row(struct html *html, const struct columns *columns, co
 		if (draws(axis) && c + 1 == columns->n)
 			put_range(html, axis, row);
 		html_markup(html, "<td class=\"%s\">", class_of_column(columns, c));
-		html_text(html, row->place == COLUMNS_BELOW ? text + strspn(text, " ") : text);
+		text += row->place == COLUMNS_BELOW ? strspn(text, " ") : 0;
+		if (columns->ordered)
+			html_text(html, text);
+		else
+			html_name(html, text);
 		html_markup(html, "</td>");
 	}
 	html_markup(html, "</tr>\n");
