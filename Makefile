@@ -20,7 +20,7 @@ export TARE_STORE := none
 
 BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev \
 	libdw-dev libelf-dev libdebuginfod-dev libiberty-dev zlib1g-dev libsqlite3-dev libzydis-dev
-CHECK_PACKAGES := g++ gfortran clang clang-format libclang-rt-dev python3-jsonschema valgrind python3-pytest qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross zsh fish nodejs
+CHECK_PACKAGES := g++ gfortran clang clang-format libclang-rt-dev python3-jsonschema valgrind python3-pytest openmpi-bin libopenmpi-dev mpich libmpich-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross zsh fish nodejs
 # small ones of tests/programs' core that a Debian may lack
 PROGRAM_PACKAGES := bc busybox-static bzip2 git jq lua5.4 luajit make mawk openssl patch perl pigz python3 sqlite3 tmux xz-utils zstd
 

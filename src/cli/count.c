@@ -10,11 +10,13 @@
 #include "cli/count_intervals.h"
 #include "cli/count_parameters.h"
 #include "cli/count_progress.h"
+#include "cli/count_ranks.h"
 #include "cli/page_output.h"
 #include "cli/say.h"
 #include "cli/store_options.h"
 #include "compat/choose.h"
 #include "session/interrupt.h"
+#include "session/ranks.h"
 
 /* ---- what runs, and what is counted ---- */
 
@@ -104,8 +106,9 @@ static bool measure(struct count_command *count, struct error *err)
 			!r->control,
 		.repetitions = r->repetitions,
 	};
-	struct interval_rows rows = {
-		.out = count->output.stream, .format = r->format, .width = say_width(count->output.stream)};
+	struct interval_rows rows = {.out = count->output.stream,
+				     .format = r->format,
+				     .width = count->joint ? 0 : say_width(count->output.stream)};
 	struct measure_options options = {
 		.size = sizeof options,
 		.interval_ns = r->interval_ns,
@@ -151,6 +154,7 @@ static int exit_code(const struct count_command *count)
 static void close_all(struct count_command *count)
 {
 	session_close(&count->session);
+	ranks_part(count->ranks);
 	output_abandon(&count->output);
 	output_abandon(&count->blocks);
 	output_abandon(&count->system_calls);
@@ -184,6 +188,12 @@ static int show_help(void)
 static bool open_report(struct count_command *count, struct error *err)
 {
 	const struct count_request *r = &count->request;
+	/* of one report for all ranks, the first one tries the file; who writes it opens it */
+	if (count->joint) {
+		bool done = count->launched.place.rank > 0 || output_open(&count->output, r->output, err);
+		output_abandon(&count->output);
+		return done;
+	}
 	return r->format == FORMAT_HTML ? output_open_page(&count->output, r->output, err)
 					: output_open(&count->output, r->output, err);
 }
@@ -194,7 +204,7 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 	struct count_request *r = &count->request;
 	struct session_target target;
 	*code = TARE_USAGE;
-	if (r->format == FORMAT_HTML && !page_check(r->output, stderr, err))
+	if (!count_ranks_find(count, err) || (r->format == FORMAT_HTML && !page_check(r->output, stderr, err)))
 		return false;
 	if (r->parameter_file || r->overrides.count) {
 		parameters_init(&count->parameters);
@@ -233,7 +243,7 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 	*code = TARE_CANNOT_MEASURE;
 	return open_report(count, err) && (!r->blocks || output_open(&count->blocks, r->blocks, err)) &&
 	       (!r->system_calls || output_open(&count->system_calls, r->system_calls, err)) &&
-	       (!r->by_file || output_open(&count->by_file, r->by_file, err));
+	       (!r->by_file || output_open(&count->by_file, r->by_file, err)) && count_ranks_begin(count, err);
 }
 
 static void tell_missing(void *context, const struct error *missing)
@@ -327,9 +337,13 @@ int command_count(int argc, char **argv)
 		goto out;
 	}
 	code = finish(&count, exit_code(&count));
-	if (!count_write_reports(&count))
+	if (!(count.joint ? count_write_files(&count) : count_write_reports(&count)))
 		code = TARE_CANNOT_MEASURE;
-	keep(&count);
+	if (count.joint)
+		code = count_ranks_finish(&count, code);
+	/* thousands of ranks are not to wait for one database */
+	if (!count.launched.place.launcher || count.request.keeping.store)
+		keep(&count);
 out:
 	close_all(&count);
 	return code;

@@ -8,6 +8,7 @@
 #include "cli/count_options.h"
 #include "cli/count_output.h"
 #include "compat/parameters.h"
+#include "session/launcher.h"
 #include "session/session.h"
 
 struct count_command {
@@ -19,11 +20,17 @@ struct count_command {
 	struct session session;
 	struct output output, blocks, system_calls, by_file;
 	struct switching control;
+	struct launched launched; /* which rank of several it is */
+	bool joint;               /* … and the ranks have one report */
+	struct ranks_folder *ranks;
 	struct arena arena;
 };
 
 /* Writes the reports and the files that were asked for. False when some of it did not arrive there: then it was
  * said. */
 bool count_write_reports(struct count_command *count);
+/* Its parts: the report, and the files beside it. */
+bool count_write_report(struct count_command *count);
+bool count_write_files(struct count_command *count);
 
 #endif

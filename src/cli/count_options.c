@@ -52,7 +52,13 @@ enum {
 	REQUIRE,
 	STRICT,
 	FAIL_IF,
+	RANKS,
+	RANKS_FOLDER,
+	RANKS_TIMEOUT,
+	PER_RANK,
 };
+
+enum { RANKS_TIMEOUT_S = 30 };
 
 #define CPU_SHOWN "x86-64-v3" /* what most machines in use have: the same counts on all of them */
 
@@ -126,8 +132,20 @@ const struct option_row count_option_rows[] = {
 	{0, "repeat", "N", "", REPETITIONS}, /* perf stat */
 	{0, "runs", "N", "", REPETITIONS},   /* hyperfine */
 	{0, "warmup", "N", "", WARM_UP},
+	{.help = "Ranks (of mpirun, srun and the like): one report of all"},
+	{0, "per-rank", NULL, "also a row for each rank", PER_RANK},
+	{0, "ranks", "auto|off", "off: each rank has a report of its own", RANKS},
+	{0, "ranks-dir", "DIR",
+	 "where ranks leave their counts for each other; ranks on several hosts need a folder that all of them "
+	 "see",
+	 RANKS_FOLDER},
+	{0, "ranks-timeout", "SECONDS", "how long a rank that has finished waits for the others (default 30)",
+	 RANKS_TIMEOUT},
 	{.help = "Report"},
-	{'o', "output", "FILE", "write the report to this file (default: standard error; - is standard output)",
+	{'o', "output", "FILE",
+	 "write the report to this file (default: standard error; - is standard output). %r, %h and %p in its "
+	 "name are "
+	 "the rank, the host and tare's process",
 	 OUTPUT},
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
@@ -216,6 +234,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	static const char *const outputs[] = {"first", "all", "none", NULL};
 	static const char *const tools[] = {"p5mon", "perfex", NULL};
 	static const char *const levels[] = {"95", "99", NULL};
+	static const char *const ranks[] = {"auto", "off", NULL};
 	static const char *const places[] = {"function", "line", "object", NULL};
 	struct count_request *r = context;
 	unsigned long long number;
@@ -247,6 +266,14 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case BLOCKS: r->blocks = value; return true;
 	case SYSTEM_CALLS: r->system_calls = value; return true;
 	case NO_CHILDREN: r->no_children = true; return true;
+	case PER_RANK: r->per_rank = true; return true;
+	case RANKS:
+		if (!parse_word(value, ranks, "auto or off", &word, err))
+			return false;
+		r->ranks_off = word == 1;
+		return true;
+	case RANKS_FOLDER: r->ranks_folder = value; return true;
+	case RANKS_TIMEOUT: return options_seconds(value, &r->ranks_timeout_ns, err);
 	case INTERVAL:
 		if (!options_number(value, 10, 86400000, &number, err))
 			return false;
@@ -387,7 +414,10 @@ static bool check(const struct count_request *r, struct error *err)
 bool count_request_parse(struct count_request *request, int argc, char **argv, struct error *err)
 {
 	int rest;
-	*request = (struct count_request){.on = "auto", .repetitions = 1, .confidence = 0.95};
+	*request = (struct count_request){.on = "auto",
+					  .repetitions = 1,
+					  .confidence = 0.95,
+					  .ranks_timeout_ns = RANKS_TIMEOUT_S * UINT64_C(1000000000)};
 	if (options_parse(count_option_rows, argc, argv, apply, request, &rest, err)) {
 		request->command = rest < argc ? argv + rest : NULL;
 		/* perfex's -a is its own: all events, of a program */

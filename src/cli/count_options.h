@@ -35,7 +35,7 @@ struct count_request {
 	enum breakdown_by by;       /* --by */
 	const char *by_file;        /* --by-file; NULL */
 	const char *on;             /* "auto" unless given */
-	const char *output;         /* -o; NULL */
+	const char *output;         /* -o, with its %r, %h and %p filled in; NULL */
 	const char *parameter_file; /* -P; NULL */
 	enum compat compat;
 	enum format format;
@@ -53,7 +53,10 @@ struct count_request {
 	bool strict; /* --strict */
 	unsigned verbose;
 	bool quiet;
-	struct keeping keeping; /* --store, --no-store */
+	bool ranks_off, per_rank;  /* --ranks off, --per-rank */
+	const char *ranks_folder;  /* --ranks-dir; NULL */
+	uint64_t ranks_timeout_ns; /* --ranks-timeout */
+	struct keeping keeping;    /* --store, --no-store */
 	bool help;
 	char *const *command; /* the program and its arguments; NULL when there is none */
 };

@@ -52,8 +52,7 @@ static const char *joined_overrides(struct count_command *count)
 	return joined ? joined : "";
 }
 
-/* False when some of it did not arrive where it was asked for. */
-static bool write_report(struct count_command *count)
+bool count_write_report(struct count_command *count)
 {
 	const struct count_request *r = &count->request;
 	struct rendering rendering = {
@@ -64,6 +63,7 @@ static bool write_report(struct count_command *count)
 			    .gross = r->gross,
 			    .statistics = r->statistics,
 			    .one_line = r->interval_ns > 0 || r->control != NULL,
+			    .rank = &count->launched.place,
 			    .colour = say_in_colour(count->output.stream),
 			    .width = say_width(count->output.stream)},
 		.header = {.parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?"},
@@ -128,12 +128,18 @@ static bool write_breakdown(struct count_command *count)
 	return true;
 }
 
-bool count_write_reports(struct count_command *count)
+bool count_write_files(struct count_command *count)
 {
 	const struct count_request *r = &count->request;
 	const struct result *result = count->session.result;
-	bool done = write_report(count) && write_breakdown(count);
+	bool done = write_breakdown(count);
 	done = write_lines(count, &count->blocks, r->blocks, "basic blocks", result->blocks) && done;
 	return write_lines(count, &count->system_calls, r->system_calls, "system calls", result->system_calls) &&
 	       done;
+}
+
+bool count_write_reports(struct count_command *count)
+{
+	bool done = count_write_report(count);
+	return count_write_files(count) && done;
 }

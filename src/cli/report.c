@@ -7,6 +7,7 @@
 #include "cli/export_options.h"
 #include "cli/page_output.h"
 #include "cli/profile_options.h"
+#include "cli/report_merge.h"
 #include "cli/report_run.h"
 #include "cli/say.h"
 #include "cli/store_options.h"
@@ -32,7 +33,9 @@ enum {
 	QUIT,
 	ONLY,
 	EXCLUDE,
-	DSO
+	DSO,
+	MERGE,
+	PER_RANK
 };
 
 const struct option_row report_option_rows[] = {
@@ -57,6 +60,10 @@ const struct option_row report_option_rows[] = {
 	{0, "from", "SECONDS", "only samples taken this long after the first one, or later", FROM},
 	{0, "to", "SECONDS", "only samples taken before this time", TO},
 	SHOW_OPTION_ROWS,
+	{.help = "Results of several processes (files of 'tare count --json')"},
+	{0, "merge", NULL,
+	 "add them up: the ranks of one job, or the machines of a fleet; sum, min, max, imbalance", MERGE},
+	{0, "per-rank", NULL, "with --merge: also a row for each of them", PER_RANK},
 	{.help = "Files of other tools"},
 	EXPORT_OPTION_ROWS,
 	EXPORT_MORE_ROWS,
@@ -74,6 +81,7 @@ struct report_request {
 	struct export_request export;
 	struct report_options options; /* of a count */
 	bool alone;                    /* of a comparison's runs this one only */
+	bool merge, per_rank;
 	struct keeping keeping;
 };
 
@@ -92,6 +100,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case HTML: r->show.format = SHOW_HTML; return true;
 	case EVENT: r->show.event = r->export.event = value; return true;
 	case PROF: return r->show.prof = true;
+	case MERGE: return r->merge = true;
+	case PER_RANK: return r->per_rank = true;
 	case QUIT: return show_parse_quit(value, &r->show, err);
 	case ONLY: return vec_push(&r->show.only, value) || error_no_memory(err);
 	case EXCLUDE: return vec_push(&r->show.exclude, value) || error_no_memory(err);
@@ -111,13 +121,14 @@ static int show_help(void)
 {
 	say_begin_output();
 	fputs("usage: tare report [OPTIONS] RUN|@last|NAME|FILE [OPTIONS]\n"
+	      "       tare report --merge [OPTIONS] FILE... [OPTIONS]\n"
 	      "\n"
 	      "Shows a kept run again, or a profile that 'tare profile -o FILE' wrote. RUN is a\n"
 	      "number in 'tare list runs'. Where a file has that name, @RUN means the run.\n",
 	      stdout);
 	options_help(report_option_rows, stdout);
 	fputs("\nexit status: 0 done; 2 wrong usage, no such run, or not a profile;\n"
-	      "3 cannot read or write.\n"
+	      "3 cannot read or write, or with --merge a result is missing.\n"
 	      "See also tare-report(1).\n",
 	      stdout);
 	return say_end_output();
@@ -227,8 +238,13 @@ static int command(struct report_request *r, int argc, char **argv)
 	struct error err = {0};
 	int file, behind = 0;
 	/* options may stand behind the file as well: there is no program whose options they could be */
-	if (!options_parse(report_option_rows, argc, argv, apply, r, &file, &err) ||
-	    (file < argc && !options_parse(report_option_rows, argc - file, argv + file, apply, r, &behind, &err)))
+	if (!options_parse(report_option_rows, argc, argv, apply, r, &file, &err))
+		return say_failed(&err, TARE_USAGE);
+	size_t n_files = 0;
+	while (file + (int)n_files < argc && (n_files == 0 || argv[file + (int)n_files][0] != '-'))
+		n_files++;
+	int last = file + (int)n_files - 1;
+	if (n_files && !options_parse(report_option_rows, argc - last, argv + last, apply, r, &behind, &err))
 		return say_failed(&err, TARE_USAGE);
 	if (r->help)
 		return show_help();
@@ -249,7 +265,13 @@ static int command(struct report_request *r, int argc, char **argv)
 		error_no_memory(&err);
 		return say_failure(&err);
 	}
-	if (file < argc && file + behind == argc)
+	if (r->per_rank && !r->merge) {
+		error_set(&err, ERROR_USAGE, "--per-rank needs --merge");
+		return say_failed(&err, TARE_USAGE);
+	}
+	if (r->merge && n_files && last + behind == argc)
+		return report_merge(argv + file, n_files, r->show.format, r->per_rank, r->output, &r->options);
+	if (n_files == 1 && file + behind == argc)
 		return report_is_run(argv[file]) ? show_a_run(r, argv[file]) : show_a_file(r, argv[file]);
 	error_set(&err, ERROR_USAGE, file == argc ? "no run and no file is given" : "more than one file is given");
 	error_hint(&err, "'tare report @last'; 'tare list runs' shows what there is");

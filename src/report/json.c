@@ -129,6 +129,17 @@ static void write_ending(struct json *json, const struct result *result)
 	json->lines = lines;
 }
 
+static void write_rank(struct json *json, const struct rank_place *rank)
+{
+	json_write_open(json, "rank", '{');
+	json_write_integer(json, "rank", (int64_t)rank->rank);
+	json_write_integer(json, "size", (int64_t)rank->size);
+	json_write_text(json, "launcher", rank->launcher);
+	json_write_text(json, "job", rank->job);
+	json_write_integer(json, "pid", rank->pid);
+	json_write_close(json, '}');
+}
+
 void report_json(FILE *out, const struct result *result, const struct report_options *options)
 {
 	bool statistics = options->statistics;
@@ -139,6 +150,8 @@ void report_json(FILE *out, const struct result *result, const struct report_opt
 	json_write_open(&json, "machine", '{');
 	machine_json(&json, &result->machine);
 	json_write_close(&json, '}');
+	if (options->rank && options->rank->launcher)
+		write_rank(&json, options->rank);
 	if (result->command) {
 		json_write_open(&json, "command", '[');
 		for (const char *const *word = result->command; *word; word++)

@@ -8,6 +8,7 @@
 
 #include "event/event.h"
 #include "result/breakdown.h"
+#include "result/job.h"
 #include "result/result.h"
 
 enum { NOTE_LINES_MOST = 5 }; /* of a report's notes, without `verbose` */
@@ -23,6 +24,7 @@ struct report_options {
 	bool statistics;                    /* least, median, most and standard deviation of the repetitions too */
 	bool one_line;                      /* of JSON: no line breaks in it, for JSON Lines */
 	const struct report_origin *origin; /* of a page: where the result comes from; NULL */
+	const struct rank_place *rank;      /* of JSON: which rank it is of; NULL */
 	bool colour;
 	int width; /* of the terminal; 0: not a terminal, 80 assumed */
 };
