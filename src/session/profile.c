@@ -611,6 +611,12 @@ bool session_profile(struct session *s, const struct profiling *asked, struct pr
 	*out = NULL;
 	if (s->operations->sampling)
 		return profile_by_samples(s, asked, out, err);
+	if (profile_places_count(&asked->places)) {
+		error_set(err, ERROR_USAGE, "--region, --begin and --end are for samples, and '%s' counts",
+			  s->operations->name);
+		return error_hint(err, "'tare count --region PLACE --on %s' counts the place",
+				  s->operations->name);
+	}
 	if (!profile_exactly(s, asked, out, err))
 		return false;
 	const char *keep = asked->keep;
