@@ -251,6 +251,13 @@ enum { NOT_REPRODUCIBLE = 3 };
 /* What the kernel would choose anew each time, chosen. False, with errno, where that is not allowed. */
 static bool make_reproducible(void)
 {
+	/* programs look at what is ignored, and leave it so; SIGHUP stays as it is: nohup's is meant */
+	for (int s = 1; s < SIGRTMAX; s++)
+		if (s != SIGHUP && s != SIGKILL && s != SIGSTOP)
+			signal(s, SIG_DFL);
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	cpu_set_t allowed, one;
 	int persona = personality(0xffffffff);
 	if (persona == -1 || personality((unsigned long)persona | ADDR_NO_RANDOMIZE) == -1)

@@ -2,7 +2,7 @@
  *
  * What is said are facts: which system calls differ in number, and what the program was given that was not the
  * same in each run (backend/backend.h, inputs()). If that is one thing, no other cause was seen; of several,
- * which one it was is not known. Attributes of files and the order of threads are not looked at. Where it is not
+ * which one it was is not known. The order of threads is not looked at. Where it is not
  * known what was given, calls whose answers differ by their nature are named. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +112,31 @@ static size_t append_sources(const struct measurement *s, struct str *text)
 	return n;
 }
 
+/* What makes it the same, by the beginning of its name (backend/engine/inputs.c). */
+static const struct {
+	const char *of, *fix;
+} fixes[] = {
+	{"the time", "let the program end after some work, not after some time"},
+	{"process or thread ids", "keep ids out of names, texts and hashes"},
+	{"addresses of memory", "do not sort or hash by address"},
+	{"contents of files in /proc", "give the program what it reads there as an option or a file"},
+	{"contents of files", "begin each run with the same files"},
+	{"what came by pipes", "let it read a file: a pipe comes in pieces of any size"},
+	{"what came by sockets", "let it read a file"},
+	{"what came from devices", "redirect its input from a file"},
+	{"entries of directories", "begin each run with the same directories"},
+	{"attributes of files", "begin each run with the same files, not with new copies"},
+	{"signals", "wait for one process after the other, without pipelines"},
+};
+
+static const char *fix_of(const char *line)
+{
+	for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++)
+		if (strncmp(line, fixes[i].of, strlen(fixes[i].of)) == 0)
+			return fixes[i].fix;
+	return NULL;
+}
+
 /* Is the line that names it the same in each run? */
 static bool differs(const struct measurement *s, const char *line, size_t length, size_t named)
 {
@@ -125,8 +150,9 @@ static bool differs(const struct measurement *s, const char *line, size_t length
 	return false;
 }
 
-/* What the engine saw the program be given, and not the same in each run. How many; -1: not known. */
-static int append_inputs(const struct measurement *s, struct str *text)
+/* What the engine saw the program be given, and not the same in each run. How many; -1: not known. fix: what makes the
+ * first of them the same; NULL */
+static int append_inputs(const struct measurement *s, struct str *text, const char **fix)
 {
 	int n = 0;
 	for (size_t i = 0; i < s->n_calls; i++)
@@ -134,9 +160,11 @@ static int append_inputs(const struct measurement *s, struct str *text)
 			return -1;
 	for (const char *line = s->inputs[0]; *line; line = strchr(line, '\n') + 1) {
 		size_t named = strcspn(line, "\t"), length = strcspn(line, "\n");
-		if (differs(s, line, length, named))
+		if (differs(s, line, length, named)) {
+			*fix = n ? *fix : fix_of(line);
 			str_appendf(text, "%s%.*s", n++ ? ", " : "; what it was given differs: ", (int)named,
 				    line);
+		}
 	}
 	if (n == 0)
 		str_append(text, "; all that it was seen to be given was the same, thread by thread");
@@ -173,18 +201,21 @@ bool measurement_remark_differing(struct measurement *s)
 	str_appendf(&text, "the runs differ in spite of --reproducible (%s by %.0f)", e->event,
 		    e->run_max - e->run_min);
 	append_differing(s, &text);
-	int given = append_inputs(s, &text);
+	const char *fix = NULL;
+	int given = append_inputs(s, &text, &fix);
 	bool some = given < 0 && append_sources(s, &text) > 0;
 	if (given == 1)
 		str_append(&text, ": no other cause was seen");
 	else if (given > 1)
 		str_append(&text, ": which of them is the cause is not known");
 	else if (given == 0)
-		str_append(&text, ": the order of its threads or processes, or what files' attributes say");
+		str_append(&text, ": the order of its threads or processes. Run it with one thread");
 	else if (is_python_without_seed(s))
 		str_append(&text, "; python's hashes are random numbers too: set PYTHONHASHSEED=0");
 	else
 		str_append(&text, some ? ": whether that is the cause is not known" : "; the cause is not known");
+	if (fix)
+		str_appendf(&text, ". %s%s", given > 1 ? "For the first: " : "", fix);
 	bool done = !text.failed && measurement_note(s, NOTE_ACT, "%s", text.text);
 	str_free(&text);
 	return done;

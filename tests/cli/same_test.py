@@ -2,14 +2,16 @@
 import json
 import os
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 
-PROGRAMS = [os.path.abspath(path) for path in sys.argv[2:4]]
+PROGRAMS = [os.path.abspath(path) for path in sys.argv[2:5]]
 from cli import *
 
-SHOWN, STATIC = PROGRAMS
+SHOWN, STATIC, PLACES = PROGRAMS
 FLAGS = set(re.search(r"(?m)^flags\s*: (.*)", read("/proc/cpuinfo"))[1].split())
 V3 = {"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "abm", "xsave", "sse4_2"} <= FLAGS
 V4 = V3 and {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= FLAGS
@@ -115,6 +117,99 @@ if os.path.exists("/usr/bin/python3"):
     equal(lines[1:], ["1 4194304 0", "9"], "files that describe the machine are served, and can only be read")
 else:
     skip("there is no /usr/bin/python3", "directories come in the order of names")
+
+# ---- places of memory ----
+native = subprocess.run([PLACES], stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+out, count, _ = shown("-", program=PLACES)
+again, other_count, _ = shown("-", program=PLACES)
+equal(native[2:12:4] + native[3:12:4], ["wrong"] * 3 + ["0"] * 3, "natively, memory keeps what was written to it")
+equal(out.split()[2::4] + out.split()[3::4], ["wrong"] * 3 + ["0"] * 3, "memory whose place is chosen keeps what was written to it, in forks too")
+equal(again, out, "its places are the same in each run")
+equal(count, other_count, "and so are the counts")
+
+# ---- what file systems, the process and its surroundings say ----
+ATTRIBUTES = """import mmap, os, re, signal, sys
+def attributes(st):
+    return st.st_dev >> 28 > 0, st.st_ino >> 50 > 0, st.st_blksize, st.st_blocks
+os.mkdir(sys.argv[1])
+with open(sys.argv[1] + "/a", "w") as file:
+    file.write("x" * 5000)
+os.link(sys.argv[1] + "/a", sys.argv[1] + "/b")
+os.symlink("a", sys.argv[1] + "/c")
+a, b, c, d = (os.lstat(sys.argv[1] + end) for end in ("/a", "/b", "/c", ""))
+print("file", *attributes(a), a.st_nlink, a.st_size)
+print("link", *attributes(c), c.st_size)
+print("folder", *attributes(d), d.st_nlink, d.st_size)
+print("same file", os.path.samestat(a, b), os.path.samestat(a, d), os.path.samefile(sys.argv[1] + "/c", sys.argv[1] + "/b"))
+print("entries", [(entry.name, entry.inode() == entry.stat(follow_symlinks=False).st_ino) for entry in os.scandir(sys.argv[1])])
+print("parent", os.getppid(), os.kill(os.getppid(), 0))
+print("ignored", [number for number in range(1, 64) if signal.getsignal(number) == signal.SIG_IGN])
+maps = [line.split(maxsplit=5) for line in open("/proc/self/maps").read().splitlines()]
+print("maps", {tuple(line[3:5]) for line in maps} <= {("00:00", "0"), ("00:01", "1")}, [line for line in maps if "tare" in line[-1] or "w" in line[1] and "x" in line[1]])
+starts = [int(line[0].partition("-")[0], 16) for line in maps]
+print("stack", any(line[-1] == "[stack]" for line in maps), starts == sorted(starts), open("/proc/%d/maps" % os.getpid()).read().count("[stack]"))
+large = mmap.mmap(-1, 3 << 20)
+print("auxv", open("/proc/self/auxv", "rb").read().hex())
+print("boot", open("/proc/sys/kernel/random/boot_id").read().strip(), open("/proc/stat").read().count("cpu"))
+print("uuid", re.fullmatch("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}\\n", open("/proc/sys/kernel/random/uuid").read()) is not None)
+try:
+    os.getxattr(sys.argv[1], "user.none")
+except OSError as error:
+    print("attribute", error.errno)
+"""
+if os.path.exists("/usr/bin/python3"):
+    out, count, _ = shown("-IS", "-c", ATTRIBUTES, "folder1", program="/usr/bin/python3")
+    equal(line(out, "file"), "file True True 4096 16 2 5000", "a file has blocks of 4096 bytes, and as many as its size takes")
+    equal(line(out, "link"), "link True True 4096 0 1", "a symbolic link has none")
+    equal(line(out, "folder"), "folder True True 4096 8 1 4096", "a directory has 4096 bytes and one link")
+    equal(line(out, "same file"), "same file True False True", "files are the same ones that they are")
+    equal(line(out, "entries"), "entries [('a', True), ('b', True), ('c', True)]", "a directory's entries have the numbers that stat gives")
+    equal(line(out, "parent"), "parent 4194304 None", "the parent has the id 4194304, by which it can be sent signals")
+    equal(line(out, "maps"), "maps True []", "/proc/self/maps has neither the engine nor numbers of devices and files")
+    equal(line(out, "stack"), "stack True True 1", "... but the program's own mappings, by /proc/PID too")
+    ok(re.search("00{14}$|(00){16}$", line(out, "auxv")) and "2100000000000000" not in line(out, "auxv")[:22], "/proc/self/auxv ends in AT_NULL, and names no vdso", out)
+    equal(line(out, "boot"), "boot 00000000-7461-4265-8000-000000000000 2", "boot_id and /proc/stat are served")
+    equal(line(out, "uuid"), "uuid True", "a uuid is one")
+    equal(line(out, "attribute"), "attribute 61", "an extended attribute that is not there is ENODATA, whatever the file system has")
+
+    # ---- other surroundings ----
+    FIXED = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "PYTHONHASHSEED": "0", "TARE_CALIBRATION": "none", "TARE_STORE": "none"}
+    COUNTED = ("count", "--on", "exact", "--reproducible", "--cpu", LEVEL, "-q", "-e", "instructions", "--csv", "-o", "-", "--program-output", "none", "--",
+               "/usr/bin/python3", "-ISc", "import os; {str(i): i for i in range(200)}; os.listdir('/usr')")
+
+    def surrounded(front=(), **more):
+        seen = subprocess.run([*front, TARE, *COUNTED], env=FIXED, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=False, **more)
+        lines = [row.split(",") for row in seen.stdout.splitlines()]
+        return lines[1][lines[0].index("value")] if len(lines) > 1 else seen.stdout
+
+    def ignore_signals():
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGPIPE, signal.SIGUSR1):
+            signal.signal(number, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+
+    def other_limits():
+        os.umask(0)
+        for resource_of, soft in ((resource.RLIMIT_NOFILE, 100), (resource.RLIMIT_STACK, 4 << 20)):
+            resource.setrlimit(resource_of, (soft, resource.getrlimit(resource_of)[1]))
+        for descriptor in (11, 12):
+            os.dup2(0, descriptor)
+
+    plain = surrounded()
+    ok(plain.isdigit(), "python is counted", plain)
+    equal(surrounded(cwd="/"), plain, "in another working directory the count is the same")
+    equal(surrounded(preexec_fn=ignore_signals), plain, "... where signals are ignored or blocked")
+    equal(surrounded(preexec_fn=other_limits, close_fds=False), plain, "... with other limits, another umask, and more open files")
+    equal(surrounded(("setarch", "-R") if shutil.which("setarch") else ()), plain, "... without address-space randomisation")
+    equal(surrounded(("nice", "-n", "5")), plain, "... with less priority")
+    if os.geteuid() == 0 and subprocess.run(["unshare", "-pfm", "--mount-proc", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0:
+        equal(surrounded(("unshare", "-pfmu", "--mount-proc")), plain, "... with other process ids and mounts, in namespaces of its own")
+    else:
+        skip("no namespaces can be made here", "in namespaces of its own the count is the same")
+    seen = tare("count", "--on", "exact", "--reproducible", "-v", "-e", "instructions", "/usr/bin/python3", "-ISc", "import os; os.getpid(); os.stat('/')")
+    ok("looked at what other machines may answer otherwise: process or thread ids; attributes of files" in " ".join(seen.err.split()),
+       "-v names what the program was given of this machine", seen)
+else:
+    skip("there is no /usr/bin/python3", "what file systems, the process and its surroundings say is served")
 
 # ---- children ----
 out, _, _ = shown("children")

@@ -476,12 +476,12 @@ static bool fill_region(const struct counting *c, struct run *run, const struct 
 	return true;
 }
 
-static bool add_remark(struct run *run, const char *text)
+static bool add_remark(struct run *run, enum note_rank rank, const char *text)
 {
 	struct result_note *lines = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *lines);
 	if (!lines || !(lines[run->n_remarks].text = arena_strdup(&run->arena, text)))
 		return false;
-	lines[run->n_remarks].rank = NOTE_ACT;
+	lines[run->n_remarks].rank = rank;
 	if (run->n_remarks)
 		memcpy(lines, run->remarks, run->n_remarks * sizeof *lines);
 	run->remarks = lines;
@@ -497,7 +497,7 @@ static bool fill_regions(const struct counting *c, struct run *run, const struct
 	for (size_t i = 0; run->regions && i < regions->n; i++)
 		if (!fill_region(c, run, tally, regions, i, ns))
 			return false;
-	return run->regions && (!regions->lost || add_remark(run, regions->lost));
+	return run->regions && (!regions->lost || add_remark(run, NOTE_ACT, regions->lost));
 }
 
 /* A model that breaks a law of its own is a defect of tare: nothing of it is reported. */
@@ -521,9 +521,20 @@ static bool add_limits(const struct counting *c, const struct view *view, struct
 	const char *notes[INPUTS_LIMITS];
 	inputs_limits(view, c->children, notes);
 	for (size_t i = 0; notes[i]; i++)
-		if (!add_remark(run, notes[i]))
+		if (!add_remark(run, NOTE_ACT, notes[i]))
 			return false;
-	return true;
+	struct str seen = {0};
+	inputs_seen(view, c->children, &seen);
+	bool done = !seen.failed;
+	if (done && seen.text) {
+		struct str text = {0};
+		str_appendf(&text, "the program looked at what other machines may answer otherwise: %s",
+			    seen.text);
+		done = !text.failed && add_remark(run, NOTE_DETAIL, text.text);
+		str_free(&text);
+	}
+	str_free(&seen);
+	return done;
 }
 
 bool counting_stop(struct counting *c, struct run *run, struct error *err)

@@ -7,11 +7,16 @@ static const char *const names[RECORD_SAW_KINDS] = {
 	[RECORD_SAW_ID] = "process or thread ids",
 	[RECORD_SAW_ADDRESS] = "addresses of memory",
 	[RECORD_SAW_FILE] = "contents of files",
-	[RECORD_SAW_SYSTEM_FILE] = "contents of files in /proc, /sys or memory",
+	[RECORD_SAW_SYSTEM_FILE] = "contents of files in /proc and /sys",
 	[RECORD_SAW_PIPE] = "what came by pipes",
 	[RECORD_SAW_SOCKET] = "what came by sockets",
 	[RECORD_SAW_DEVICE] = "what came from devices or terminals",
 	[RECORD_SAW_DIRECTORY] = "entries of directories",
+	[RECORD_SAW_SIGNAL] = "signals that came",
+	[RECORD_SAW_ATTRIBUTES] = "attributes of files (number, device, owner, times)",
+	[RECORD_SAW_USER] = "the user's and groups' ids",
+	[RECORD_SAW_LIMITS] = "resource limits",
+	[RECORD_SAW_SPACE] = "kind, size or room of file systems",
 };
 
 static bool was_seen(const struct view *view, bool children, enum record_saw kind)
@@ -39,6 +44,27 @@ void inputs_limits(const struct view *view, bool children, const char *notes[INP
 	notes[n] = NULL;
 }
 
+/* Not served, and not the program's own input as files' contents are. */
+static const uint8_t of_the_machine[] = {RECORD_SAW_ID,     RECORD_SAW_SYSTEM_FILE, RECORD_SAW_ATTRIBUTES,
+					 RECORD_SAW_USER,   RECORD_SAW_LIMITS,      RECORD_SAW_SPACE,
+					 RECORD_SAW_DEVICE, RECORD_SAW_SOCKET,      RECORD_SAW_SIGNAL};
+
+void inputs_seen(const struct view *view, bool children, struct str *out)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof of_the_machine; i++)
+		if (was_seen(view, children, of_the_machine[i]))
+			str_appendf(out, "%s%s", n++ ? "; " : "", names[of_the_machine[i]]);
+}
+
+/* Steele, Lea, Flood 2014: SplitMix64's. */
+static uint64_t mixed(uint64_t z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
 void inputs_write(const struct view *view, bool children, struct str *out)
 {
 	for (unsigned kind = 0; kind < RECORD_SAW_KINDS; kind++) {
@@ -48,7 +74,7 @@ void inputs_write(const struct view *view, bool children, struct str *out)
 			for (size_t t = 0; (!process->descendant || children) && t < process->n_threads; t++) {
 				const struct record_input *input = &process->threads[t].record->inputs[kind];
 				times += input->times;
-				sum = sum * 0x9e3779b97f4a7c15ull + input->sum;
+				sum += mixed(input->sum);
 			}
 		}
 		if (times && names[kind])

@@ -13,8 +13,11 @@
 enum { INPUTS_LIMITS = 3 };
 void inputs_limits(const struct view *view, bool children, const char *notes[INPUTS_LIMITS]);
 
+/* Appends what was given that other machines may give otherwise, and tare does not choose: "what; what …". */
+void inputs_seen(const struct view *view, bool children, struct str *out);
+
 /* Appends lines "what<TAB>times<TAB>sum" of all processes together; what was never given has no line. Where sums
- * are equal it was the same, thread by thread, in the order of their beginning. */
+ * are equal it was the same, thread by thread, in whichever order they began. */
 void inputs_write(const struct view *view, bool children, struct str *out);
 
 #endif

@@ -27,6 +27,10 @@
  *     os/served_calls.c       … system calls
  *     os/served_directory.c   … directories
  *     os/served_files.c       … files of /proc and /sys
+ *     os/served_attributes.c  … what file systems say of files
+ *     os/served_places.c      … where its memory is mapped
+ *     os/served_read.c        … in files, pipes and devices
+ *     os/served_self.c        … of itself, in /proc
  *     os/served_start.c       … and what is on its stack when it begins
  *     record/record.c         the shared record: areas, blocks, reasons
  *     record/part.c           going on in another entry of the record
@@ -459,7 +463,8 @@ struct runtime {
 	uint64_t chance;      /* state of what is served for random numbers */
 	uint64_t clock_ns;    /* the served clock, since the first program began */
 	uint64_t clock_began; /* when the real one stood so */
-	uint32_t clock_reads, unused11;
+	uint32_t clock_reads;
+	uint32_t outer_parent; /* the first program's parent, which is shown as SERVED_PARENT */
 };
 
 /* else the addresses of entry.S's labels would go through a table that nobody relocates */
@@ -615,6 +620,7 @@ bool state_served(struct thread *t, const struct x86_insn *in, uint64_t at);
 
 /* os/served_start.c: where the stack pointer is then */
 uint64_t served_start(uint64_t rsp);
+uint64_t served_vector(const void **vector); /* the auxiliary vector that is shown: its bytes */
 
 /* os/served.c: not under rt.lock. The others: the exit's instruction faults, and is not done */
 enum served_end { SERVED_DONE, SERVED_PROTECTION, SERVED_READ_FAULT, SERVED_WRITE_FAULT };
@@ -631,12 +637,32 @@ void served_saw_bytes(enum record_saw kind, const uint8_t *bytes, uint64_t n);
 uint64_t served_random(void);
 
 /* os/served_calls.c */
+#define SERVED_PARENT 0x400000u /* the kernel gives only lower ids (PID_MAX_LIMIT) */
 typedef long served_call_maker(struct thread *t, uint64_t nr, uint64_t next);
 long served_call(struct thread *t, uint64_t nr, uint64_t next, served_call_maker *make);
 long served_vsyscall(struct thread *t, uint64_t nr, long result);
 
+/* os/served_places.c: under rt.lock, after the call. Where what was mapped or moved is now */
+uint64_t served_mapped(const struct thread *t, uint64_t at);
+uint64_t served_moved(const struct thread *t, uint64_t to);
+void served_unmapped(uint64_t at, uint64_t bytes);
+
+/* os/served_attributes.c: of a call that was made. Its result, where file systems differ in what they know */
+void served_attributes(const struct thread *t, uint64_t nr);
+long served_unsupported(uint64_t nr, long result);
+uint64_t served_number(uint64_t inode); /* as it is shown */
+
+/* os/served_read.c: after the call */
+void served_give_random(uint64_t to, uint64_t bytes);
+void served_look_at_bytes(enum record_saw kind, uint64_t at, uint64_t bytes);
+void served_was_read(struct thread *t, uint64_t nr, uint64_t bytes);
+
+/* os/served_self.c: written to a descriptor, not under rt.lock */
+void served_maps(uint64_t fd);
+
 /* os/served_directory.c, os/served_files.c. False: the call is made as ever */
-bool served_directory(const struct thread *t, long *result);
+bool served_directory(const struct thread *t, uint64_t nr, long *result);
+void served_entries(uint64_t at, uint64_t bytes); /* of directories, as the kernel gave them */
 bool served_file(const struct thread *t, uint64_t nr, long *result);
 uint64_t served_clock_ns(void); /* … which the question moves on */
 
@@ -821,6 +847,7 @@ void memory_start(void);
 long mapping_call(struct thread *t, uint64_t nr);
 long heap_call(struct thread *t);
 void own_add(uint64_t start, uint64_t bytes);
+bool own_any(uint64_t start, uint64_t end); /* is something of it the engine's? Under rt.lock */
 
 /* cache/files.c; not under rt.lock but for file_mapped and file_written */
 void file_opened(long fd);

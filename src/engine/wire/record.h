@@ -233,7 +233,8 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t left;                       /* 1: it is RECORD_CONTINUED, in entry 0 of a record of its own */
 	uint64_t calls;                      /* offset of struct record_calls (wire/calls.h); 0: none */
 	uint64_t functions, functions_bytes; /* of struct record_functions; see RECORD_ASK_FUNCTIONS */
-	uint32_t ask_module, unused;
+	uint32_t ask_module;
+	uint32_t outer_parent; /* with session->served: the id of the first program's parent */
 	uint64_t unused2[14];
 };
 
@@ -311,14 +312,18 @@ enum record_saw {
 	RECORD_SAW_ID,          /* process and thread ids */
 	RECORD_SAW_ADDRESS,     /* where the kernel has mapped memory */
 	RECORD_SAW_FILE,        /* bytes read of files, … */
-	RECORD_SAW_SYSTEM_FILE, /* … of those without a disk: /proc, /sys */
+	RECORD_SAW_SYSTEM_FILE, /* … of those that the kernel writes: /proc, /sys */
 	RECORD_SAW_PIPE,
 	RECORD_SAW_SOCKET,
 	RECORD_SAW_DEVICE,
-	RECORD_SAW_DIRECTORY, /* entries of directories */
-	RECORD_SAW_WAITED,    /* children's ends */
-	RECORD_SAW_SIGNAL,    /* signals that came by themselves */
-	RECORD_SAW_EXCEEDS,   /* code for registers that the CPU shown lacks */
+	RECORD_SAW_DIRECTORY,  /* entries of directories */
+	RECORD_SAW_WAITED,     /* children's ends */
+	RECORD_SAW_SIGNAL,     /* signals that came by themselves */
+	RECORD_SAW_EXCEEDS,    /* code for registers that the CPU shown lacks */
+	RECORD_SAW_ATTRIBUTES, /* of files: number, device, owner, times */
+	RECORD_SAW_USER,       /* the process's user and groups */
+	RECORD_SAW_LIMITS,     /* … its resource limits */
+	RECORD_SAW_SPACE,      /* file systems: their kind, size, room */
 	RECORD_SAW_KINDS
 };
 

@@ -41,11 +41,13 @@ enum {
 	SYS_execve = 59,
 	SYS_exit = 60,
 	SYS_wait4 = 61,
+	SYS_kill = 62,
 	SYS_shmdt = 67,
 	SYS_creat = 85,
 	SYS_readlink = 89,
 	SYS_getrlimit = 97,
 	SYS_ptrace = 101,
+	SYS_getppid = 110,
 	SYS_rt_sigpending = 127,
 	SYS_rt_sigtimedwait = 128,
 	SYS_rt_sigsuspend = 130,
@@ -105,7 +107,7 @@ enum {
 	MAP_NORESERVE_ = 0x4000,
 	MAP_FIXED_NOREPLACE_ = 0x100000
 };
-enum { EINTR_ = 4, ENOMEM_ = 12, EFAULT_ = 14, EINVAL_ = 22, ENOSYS_ = 38 };
+enum { EINTR_ = 4, ENOMEM_ = 12, EFAULT_ = 14, EEXIST_ = 17, EINVAL_ = 22, ENOSYS_ = 38 };
 
 enum {
 	SIGILL_ = 4,

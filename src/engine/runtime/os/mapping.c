@@ -64,7 +64,7 @@ static bool own_next(uint64_t at, struct own *own)
 	return found.start != ~0ull;
 }
 
-static bool own_any(uint64_t start, uint64_t end)
+bool own_any(uint64_t start, uint64_t end)
 {
 	struct own own;
 	return end > start && own_next(start, &own) && own.start < end;
@@ -128,6 +128,16 @@ static void moved(struct thread *t, uint64_t to, bool code)
 	memory_rescan();
 }
 
+static long served_mapping(struct thread *t, uint64_t nr, long result)
+{
+	switch (nr) {
+	case SYS_mmap: return (long)served_mapped(t, (uint64_t)result);
+	case SYS_mremap: return (long)served_moved(t, (uint64_t)result);
+	case SYS_munmap: served_unmapped(t->reg[X86_RDI], t->reg[X86_RSI]); break;
+	}
+	return result;
+}
+
 static long change(struct thread *t, uint64_t nr)
 {
 	const uint64_t *r = t->reg;
@@ -144,6 +154,8 @@ static long change(struct thread *t, uint64_t nr)
 	long result = pass_on(t, nr);
 	if (result == ABORTED || (failed(result) && nr != SYS_madvise))
 		return result;
+	if (rt.served)
+		result = served_mapping(t, nr, result);
 	switch (nr) {
 	case SYS_mmap: mapped(t, (uint64_t)result); break;
 	case SYS_mprotect:

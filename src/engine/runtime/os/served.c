@@ -24,12 +24,16 @@ void served_look(void)
 	/* an image of an exec goes on where the one before it was */
 	rt.chance = rt.process->chance ? rt.process->chance : 0x7461726521ull;
 	rt.clock_ns = rt.process->clock_ns;
+	rt.outer_parent = rt.process->outer_parent;
+	if (rt.served && !rt.outer_parent)
+		rt.outer_parent = (uint32_t)sys0(SYS_getppid);
 }
 
 void served_exec(struct record_process *process)
 {
 	process->chance = served_random() | 1;
 	process->clock_ns = rt.clock_ns;
+	process->outer_parent = rt.outer_parent;
 }
 
 static uint64_t mixed(uint64_t z)

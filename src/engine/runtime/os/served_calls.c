@@ -2,10 +2,12 @@
  * What the program sees of the machine, where tare chooses it: system calls. A call is made as ever, so that its
  * errors, its waiting and the program's seccomp filters are the kernel's; then what it gave is written over.
  *
- *     getrandom, reads of /dev/random and /dev/urandom     served random numbers (os/served.c)
+ *     getrandom, reads of /dev/random and /dev/urandom     served random numbers (os/served.c, os/served_read.c)
  *     clocks, times, getrusage                             the served clock (below)
  *     uname, sysinfo, sched_getaffinity, getcpu            a machine of one processor and 4 GiB, "localhost"
  *     entries of directories                               in the order of names (os/served_directory.c)
+ *     places of memory                                     chosen (os/served_places.c)
+ *     what stat says beside the file itself                chosen (os/served_attributes.c)
  *     some files of /proc and /sys                         written anew (os/served_files.c)
  *     rseq, pkey_alloc                                     refused, as by a kernel or processor that has none
  *
@@ -21,19 +23,29 @@
  *  1. A wait until a moment (futex, clock_nanosleep, timers, message queues) is a moment of the served clock: the
  *     kernel is told the same distance from its own.
  *  2. Process and thread ids are the kernel's: translated ones would be wrong somewhere (futex words, /proc,
- *     SCM_CREDENTIALS).
+ *     SCM_CREDENTIALS). One alone is translated: the first program's parent, which is not the program's; shells
+ *     ask for it when they begin.
  */
 #include "engine/runtime/runtime.h"
 
 enum { /* asm/unistd_64.h */
-       NR_fstat = 5,
        NR_select = 23,
        NR_uname = 63,
+       NR_getdents = 78,
        NR_gettimeofday = 96,
        NR_getrusage = 98,
        NR_sysinfo = 99,
        NR_times = 100,
-       NR_getppid = 110,
+       NR_getuid = 102,
+       NR_getgid = 104,
+       NR_geteuid = 107,
+       NR_getegid = 108,
+       NR_getpgrp = 111,
+       NR_getgroups = 115,
+       NR_getpgid = 121,
+       NR_getsid = 124,
+       NR_statfs = 137,
+       NR_fstatfs = 138,
        NR_time = 201,
        NR_sched_setaffinity = 203,
        NR_sched_getaffinity = 204,
@@ -49,6 +61,7 @@ enum { /* asm/unistd_64.h */
        NR_preadv = 295,
        NR_getcpu = 309,
        NR_getrandom = 318,
+       NR_pidfd_open = 434,
        NR_futex_wait = 455
 };
 enum {
@@ -338,88 +351,6 @@ static bool set_affinity(const struct thread *t, long *result)
 	return true;
 }
 
-static void give_random(uint64_t to, uint64_t bytes)
-{
-	while (bytes) {
-		uint64_t number = served_random(), n = bytes < 8 ? bytes : 8;
-		if (!safe_copy((void *)to, &number, n))
-			return;
-		to += n, bytes -= n;
-	}
-	served_saw(RECORD_SAW_RANDOM, 0);
-}
-
-/* ---- what was read ---- */
-
-struct stat_head {
-	uint64_t device, inode, links;
-	uint32_t mode, uid, gid, pad;
-	uint64_t special, rest[12];
-};
-_Static_assert(sizeof(struct stat_head) == 144, "the kernel's layout");
-enum {
-	KIND_MASK = 0170000,
-	KIND_CHARACTER = 0020000,
-	KIND_DIRECTORY = 0040000,
-	KIND_FILE = 0100000,
-	KIND_PIPE = 0010000,
-	KIND_SOCKET = 0140000
-};
-#define RANDOM_DEVICE 0x108u  /* 1:8 */
-#define URANDOM_DEVICE 0x109u /* 1:9 */
-
-static bool is_random(const struct stat_head *st)
-{
-	return (st->mode & KIND_MASK) == KIND_CHARACTER &&
-	       (st->special == RANDOM_DEVICE || st->special == URANDOM_DEVICE);
-}
-
-static enum record_saw kind_of(const struct stat_head *st)
-{
-	switch (st->mode & KIND_MASK) {
-	case KIND_FILE:
-		return st->device >> 8 & 0xfff ? RECORD_SAW_FILE : RECORD_SAW_SYSTEM_FILE; /* no block device */
-	case KIND_PIPE: return RECORD_SAW_PIPE;
-	case KIND_SOCKET: return RECORD_SAW_SOCKET;
-	default: return RECORD_SAW_DEVICE;
-	}
-}
-
-static void look_at_bytes(enum record_saw kind, uint64_t at, uint64_t bytes)
-{
-	uint8_t copy[512];
-	while (bytes) {
-		uint64_t n = bytes < sizeof copy ? bytes : sizeof copy;
-		if (!safe_copy(copy, (const void *)at, n))
-			return;
-		served_saw_bytes(kind, copy, n);
-		at += n, bytes -= n;
-	}
-}
-
-static void was_read(struct thread *t, uint64_t nr, uint64_t bytes)
-{
-	struct stat_head st;
-	const uint64_t *r = t->reg;
-	if (failed(sys2(NR_fstat, r[X86_RDI], &st)))
-		return;
-	bool random = is_random(&st), vector = nr == SYS_readv || nr == NR_preadv;
-	struct {
-		uint64_t at, bytes;
-	} piece = {r[X86_RSI], bytes};
-	for (uint64_t i = 0; bytes; i++) {
-		if (vector && (!safe_copy(&piece, (const void *)(r[X86_RSI] + i * sizeof piece), sizeof piece) ||
-			       i == r[X86_RDX]))
-			return;
-		uint64_t n = piece.bytes < bytes ? piece.bytes : bytes;
-		if (random)
-			give_random(piece.at, n);
-		else
-			look_at_bytes(kind_of(&st), piece.at, n);
-		bytes -= n;
-	}
-}
-
 /* ---- all together ---- */
 
 static void give_time(struct thread *t, uint64_t nr, long *result)
@@ -452,6 +383,27 @@ static void give_time(struct thread *t, uint64_t nr, long *result)
 	}
 }
 
+/* What is neither served nor in what was read. */
+static void look(struct thread *t, uint64_t nr, long result)
+{
+	const uint64_t *r = t->reg;
+	switch (nr) {
+	case NR_getuid:
+	case NR_getgid:
+	case NR_geteuid:
+	case NR_getegid:
+	case NR_getgroups: served_saw(RECORD_SAW_USER, (uint64_t)result); break;
+	case SYS_getrlimit: served_look_at_bytes(RECORD_SAW_LIMITS, r[X86_RSI], 16); break;
+	case SYS_prlimit64:
+		if (r[X86_R10])
+			served_look_at_bytes(RECORD_SAW_LIMITS, r[X86_R10], 16);
+		break;
+	case NR_statfs:
+	case NR_fstatfs: served_look_at_bytes(RECORD_SAW_SPACE, r[X86_RSI], 120); break;
+	default: served_attributes(t, nr);
+	}
+}
+
 static long served(struct thread *t, uint64_t nr, long result)
 {
 	const uint64_t *r = t->reg;
@@ -475,7 +427,7 @@ static long served(struct thread *t, uint64_t nr, long result)
 		give(r[X86_RDI], &zero[0], 4);
 		give(r[X86_RSI], &zero[1], 4);
 		break;
-	case NR_getrandom: give_random(r[X86_RDI], (uint64_t)result); break;
+	case NR_getrandom: served_give_random(r[X86_RDI], (uint64_t)result); break;
 	case NR_timerfd_create: timer_made((uint64_t)result, r[X86_RDI]); break;
 	case NR_timer_create: {
 		uint32_t id = 0;
@@ -486,16 +438,57 @@ static long served(struct thread *t, uint64_t nr, long result)
 	case SYS_read:
 	case SYS_pread64:
 	case SYS_readv:
-	case NR_preadv: was_read(t, nr, (uint64_t)result); break;
-	case NR_getdents64: look_at_bytes(RECORD_SAW_DIRECTORY, r[X86_RSI], (uint64_t)result); break;
+	case NR_preadv: served_was_read(t, nr, (uint64_t)result); break;
+	case NR_getdents:
+	case NR_getdents64:
+		served_entries(r[X86_RSI], (uint64_t)result);
+		served_look_at_bytes(RECORD_SAW_DIRECTORY, r[X86_RSI], (uint64_t)result);
+		break;
 	case SYS_mmap:
 	case SYS_mremap:
 	case SYS_brk:
 	case SYS_shmat: served_saw(RECORD_SAW_ADDRESS, (uint64_t)result); break;
+	case SYS_getppid:
+		if (result == rt.outer_parent)
+			return SERVED_PARENT;
+		served_saw(RECORD_SAW_ID, (uint64_t)result);
+		break;
 	case SYS_getpid:
 	case SYS_gettid:
-	case NR_getppid: served_saw(RECORD_SAW_ID, (uint64_t)result); break;
+	case NR_getpgrp:
+	case NR_getpgid:
+	case NR_getsid: served_saw(RECORD_SAW_ID, (uint64_t)result); break;
+	default: look(t, nr, result); break;
 	}
+	return result;
+}
+
+/* As prctl does it, from Linux 6.4 on. */
+static long give_vector(uint64_t to, uint64_t bytes)
+{
+	const void *vector;
+	uint64_t all = served_vector(&vector);
+	return give(to, vector, bytes < all ? bytes : all) ? (long)all : -EFAULT_;
+}
+
+/* Calls whose first argument is a process: the first program's parent goes by the id that it is shown. */
+static bool names_parent(const struct thread *t, uint64_t nr)
+{
+	switch (nr) {
+	case SYS_kill:
+	case NR_getpgid:
+	case NR_getsid:
+	case NR_pidfd_open: return (uint32_t)t->reg[X86_RDI] == SERVED_PARENT;
+	default: return false;
+	}
+}
+
+static long call_parent(struct thread *t, uint64_t nr, uint64_t next, served_call_maker *make)
+{
+	uint64_t id = t->reg[X86_RDI];
+	t->reg[X86_RDI] = rt.outer_parent;
+	long result = make(t, nr, next);
+	t->reg[X86_RDI] = id;
 	return result;
 }
 
@@ -511,15 +504,22 @@ long served_call(struct thread *t, uint64_t nr, uint64_t next, served_call_maker
 		return -ENOSYS_;
 	if (nr == SYS_pkey_alloc)
 		return -ENOSPC_;
-	if (nr == NR_getdents64 && served_directory(t, &result))
+	if ((nr == NR_getdents || nr == NR_getdents64) && served_directory(t, nr, &result))
 		return result;
+	if (nr == SYS_prctl && (uint32_t)t->reg[X86_RDI] == PR_GET_AUXV_)
+		return give_vector(t->reg[X86_RSI], t->reg[X86_RDX]);
+	if (names_parent(t, nr))
+		return call_parent(t, nr, next, make);
 	if ((nr == SYS_open || nr == SYS_openat) && served_file(t, nr, &result))
 		return result;
 	uint64_t wait = wait_asked(t, nr);
 	result = make(t, nr, next);
 	if (wait && ran_out(nr, result))
 		clock_on(wait);
-	return failed(result) || result == ABORTED ? result : served(t, nr, result);
+	if (result == ABORTED)
+		return result;
+	result = served_unsupported(nr, result);
+	return failed(result) ? result : served(t, nr, result);
 }
 
 /* The page of three functions that the kernel emulates; their arguments are in the same registers. */

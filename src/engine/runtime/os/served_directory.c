@@ -12,11 +12,12 @@
  */
 #include "engine/runtime/runtime.h"
 
-enum { NR_fstat = 5, NR_getdents64 = 217, SEEK_SET_ = 0, SEEK_CUR_ = 1, ENTRY_MOST = 280 };
+enum { NR_fstat = 5, NR_getdents = 78, NR_getdents64 = 217, SEEK_SET_ = 0, SEEK_CUR_ = 1, ENTRY_MOST = 280 };
 #define KEPT 32u
 #define BYTES_LEAST (64u << 10)
 #define BYTES_MOST (64u << 20)
 #define STAT_BYTES 144u
+#define OLD_NAME_AT 18u
 
 struct directory_entry {
 	uint64_t inode, behind;
@@ -135,6 +136,10 @@ static bool read_all(struct directory *d, uint64_t fd)
 		d->by_name[d->count] = d->by_place[d->count] = (uint32_t)i;
 	sort(d, d->by_name, name_before);
 	sort(d, d->by_place, place_before);
+	for (uint32_t i = 0; i < d->count; i++) {
+		struct directory_entry *e = (struct directory_entry *)(d->bytes + d->by_name[i]);
+		e->inode = served_number(e->inode);
+	}
 	return true;
 }
 
@@ -203,7 +208,20 @@ static struct directory *find(uint64_t fd, uint64_t position)
 	return NULL;
 }
 
-static long give(struct directory *d, uint64_t fd, uint32_t next, uint64_t to, uint64_t bytes)
+/* As the older call has it: the name comes first, and the type is the last byte. It takes as many bytes. */
+static bool give_old(uint64_t to, const struct directory_entry *e)
+{
+	uint8_t copy[ENTRY_MOST] = {0};
+	uint64_t name = text_length(e->name);
+	if (e->bytes > ENTRY_MOST)
+		return false;
+	memcpy(copy, e, OLD_NAME_AT);
+	memcpy(copy + OLD_NAME_AT, e->name, name);
+	copy[e->bytes - 1] = e->type;
+	return safe_copy((void *)to, copy, e->bytes);
+}
+
+static long give(struct directory *d, uint64_t fd, uint32_t next, uint64_t to, uint64_t bytes, bool old)
 {
 	uint64_t used = 0;
 	const struct directory_entry *last = NULL;
@@ -211,7 +229,7 @@ static long give(struct directory *d, uint64_t fd, uint32_t next, uint64_t to, u
 		const struct directory_entry *e = entry_at(d, d->by_name[next]);
 		if (used + e->bytes > bytes)
 			break;
-		if (!safe_copy((void *)(to + used), e, e->bytes))
+		if (old ? !give_old(to + used, e) : !safe_copy((void *)(to + used), e, e->bytes))
 			return -EFAULT_;
 		served_saw_bytes(RECORD_SAW_DIRECTORY, (const uint8_t *)e->name, text_length(e->name) + 1);
 		used += e->bytes;
@@ -224,7 +242,19 @@ static long give(struct directory *d, uint64_t fd, uint32_t next, uint64_t to, u
 	return (long)used;
 }
 
-bool served_directory(const struct thread *t, long *result)
+/* What came in the kernel's order. */
+void served_entries(uint64_t at, uint64_t bytes)
+{
+	struct directory_entry e = {.bytes = sizeof e};
+	for (uint64_t i = 0; i + sizeof e <= bytes && e.bytes; i += e.bytes) {
+		if (!safe_copy(&e, (const void *)(at + i), sizeof e))
+			return;
+		e.inode = served_number(e.inode);
+		safe_copy((void *)(at + i), &e.inode, sizeof e.inode);
+	}
+}
+
+bool served_directory(const struct thread *t, uint64_t nr, long *result)
 {
 	uint64_t fd = t->reg[X86_RDI];
 	uint32_t next;
@@ -236,7 +266,7 @@ bool served_directory(const struct thread *t, long *result)
 	bool served = d && given(d, (uint64_t)position, &next);
 	if (served) {
 		d->used = ++uses;
-		*result = give(d, fd, next, t->reg[X86_RSI], (uint32_t)t->reg[X86_RDX]);
+		*result = give(d, fd, next, t->reg[X86_RSI], (uint32_t)t->reg[X86_RDX], nr == NR_getdents);
 	}
 	unlock_word(&directories_lock);
 	return served;

@@ -50,6 +50,8 @@ enum { SLOTS = sizeof order + 1, ENTRIES_MOST = 64 };
 /* of a signal's frame with AVX-512 and protection keys, as Linux says it where there is no AMX: enough for all */
 #define SIGNAL_FRAME 3632u
 
+static struct auxiliary shown[SLOTS];
+
 static uint64_t value_of(const struct auxiliary *given, unsigned n, uint64_t type, bool *there)
 {
 	*there = false;
@@ -97,7 +99,7 @@ static void move_words(uint64_t *to, const uint64_t *from, uint64_t n)
 uint64_t served_start(uint64_t rsp)
 {
 	const uint64_t *words = (const uint64_t *)rsp;
-	struct auxiliary given[ENTRIES_MOST], shown[SLOTS] = {{0}};
+	struct auxiliary given[ENTRIES_MOST];
 	uint64_t n = words[0] + 2; /* the number, the arguments, their end */
 	unsigned entries = 0;
 	while (words[n++]) /* the environment, its end */
@@ -121,5 +123,14 @@ uint64_t served_start(uint64_t rsp)
 	memcpy((void *)platform, PLATFORM, sizeof PLATFORM);
 	uint64_t numbers[2] = {served_random(), served_random()};
 	memcpy((void *)random, numbers, sizeof numbers);
+	/* limits of the stack's size move what the kernel places */
+	served_saw(RECORD_SAW_ADDRESS, start);
+	served_saw(RECORD_SAW_ADDRESS, value_of(given, entries, AT_BASE, &(bool){false}));
 	return start;
+}
+
+uint64_t served_vector(const void **vector)
+{
+	*vector = shown;
+	return sizeof shown;
 }

@@ -457,6 +457,8 @@ static void deliver(struct thread *t, unsigned which)
 		return;
 	if (action.handler == SIG_DFL_)
 		end_by_signal(t, signo, info);
+	if (rt.served && !sync)
+		served_saw(RECORD_SAW_SIGNAL, (uint64_t)signo);
 	if (enter_handler(t, signo, &action, which))
 		return;
 	lock();
