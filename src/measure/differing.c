@@ -150,8 +150,8 @@ static bool differs(const struct measurement *s, const char *line, size_t length
 	return false;
 }
 
-/* What the engine saw the program be given, and not the same in each run. How many; -1: not known. fix: what makes the
- * first of them the same; NULL */
+/* What the engine saw the program be given, and not the same in each run. How many; -1: not known. fix: what
+ * makes the first of them the same; NULL */
 static int append_inputs(const struct measurement *s, struct str *text, const char **fix)
 {
 	int n = 0;
@@ -215,7 +215,7 @@ bool measurement_remark_differing(struct measurement *s)
 	else
 		str_append(&text, some ? ": whether that is the cause is not known" : "; the cause is not known");
 	if (fix)
-		str_appendf(&text, ". %s%s", given > 1 ? "For the first: " : "", fix);
+		str_appendf(&text, "%s%s", given > 1 ? ". For the first: " : "; ", fix);
 	bool done = !text.failed && measurement_note(s, NOTE_ACT, "%s", text.text);
 	str_free(&text);
 	return done;

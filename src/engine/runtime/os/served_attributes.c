@@ -1,20 +1,22 @@
 /*
- * What calls say of files, where it is chosen what the program sees of the machine. A file's name, kind, size, mode and
- * times are the program's input, as its contents are. How the file system keeps it is not:
+ * What calls say of files, where it is chosen what the program sees of the machine. A file's name, kind, size,
+ * mode and times are the program's input, as its contents are. How the file system keeps it is not:
  *
  *     block size                             4096
- *     blocks of 512 bytes                    as many as its size takes, in units of 4096; of a large file with holes, its own
+ *     blocks of 512 bytes                    as many as its size takes, in units of 4096; of a large file with
+ *     holes, its own
  *     a directory's size and links           4096 bytes; 1 link, which says that it may have directories in it
  *     statx                                  what stat says, and no more: no birth time, mount or direct I/O
- *     device, number (inode)                 2^28 and 2^50 more than the file system's, so that they have as many digits
- *                                            everywhere: python makes objects of them
+ *     device, number (inode)                 2^28 and 2^50 more than the file system's, so that they have as many
+ *     digits everywhere: python makes objects of them
  *     extended attributes                    "not supported" reads as "there is none"
  *     a terminal's size                      80 columns, 24 lines
  *
  * What always holds:
- *  1. Two files have the same device and number where they have them really, in each process of each run; entries of
- *     directories have the same numbers. Pipes and sockets keep theirs, which /proc/self/fd shows as text. Values
- *     themselves are the machine's: they, the times and the owners are noted as seen (RECORD_SAW_ATTRIBUTES).
+ *  1. Two files have the same device and number where they have them really, in each process of each run; entries
+ *     of directories have the same numbers. Pipes and sockets keep theirs, which /proc/self/fd shows as text.
+ *     Values themselves are the machine's: they, the times and the owners are noted as seen
+ *     (RECORD_SAW_ATTRIBUTES).
  *  2. What the program cannot write to is not written: the kernel has written there before.
  */
 #include "engine/runtime/runtime.h"

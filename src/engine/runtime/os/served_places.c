@@ -1,18 +1,19 @@
 /*
- * Where the program's memory is mapped, where it is chosen what the program sees of the machine. Kernels differ: from
- * Linux 6.7 on large mappings begin at multiples of 2 MiB, and file systems have rules of their own. Programs sort
- * and hash addresses (python its types, the dynamic linker its libraries), so that the places are in their counts.
+ * Where the program's memory is mapped, where it is chosen what the program sees of the machine. Kernels differ:
+ * from Linux 6.7 on large mappings begin at multiples of 2 MiB, and file systems have rules of their own.
+ * Programs sort and hash addresses (python its types, the dynamic linker its libraries), so that the places are
+ * in their counts.
  *
  *     mmap, mremap as ever ──► the kernel's place ──► moved to the highest gap of the window that is large enough
  *
- * The window's mappings are known from the calls that change them. It begins far below what the kernel places by itself,
- * and ends above what the engine takes (OWN_WINDOW).
+ * The window's mappings are known from the calls that change them. It begins far below what the kernel places by
+ * itself, and ends above what the engine takes (OWN_WINDOW).
  *
  * What always holds (under rt.lock):
- *  1. A place that the program asked for (MAP_FIXED, a hint that the kernel followed, MAP_32BIT) is left alone, and
- *     so is what cannot be moved: huge pages, stacks that grow.
- *  2. Nothing is mapped over: before memory is moved, its new place is taken with MAP_FIXED_NOREPLACE. What is there
- *     unknown to this file is noted then, and another gap is looked for.
+ *  1. A place that the program asked for (MAP_FIXED, a hint that the kernel followed, MAP_32BIT) is left alone,
+ *     and so is what cannot be moved: huge pages, stacks that grow.
+ *  2. Nothing is mapped over: before memory is moved, its new place is taken with MAP_FIXED_NOREPLACE. What is
+ *     there unknown to this file is noted then, and another gap is looked for.
  *  3. Where a step fails, the memory stays where the kernel has put it: inputs() names addresses then.
  */
 #include "engine/runtime/runtime.h"

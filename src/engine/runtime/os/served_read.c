@@ -1,6 +1,6 @@
 /*
- * What the program has read, where it is chosen what it sees of the machine: random devices give served random numbers, and
- * of all else the bytes are noted by the kind of what they came from (enum record_saw).
+ * What the program has read, where it is chosen what it sees of the machine: random devices give served random
+ * numbers, and of all else the bytes are noted by the kind of what they came from (enum record_saw).
  */
 #include "engine/runtime/runtime.h"
 

@@ -4,8 +4,8 @@
  *     auxv     the vector that lies on its stack (os/served_start.c)
  *     maps     the program's mappings without the engine's, and without numbers of devices and files
  *
- * What always holds: a mapping of a file has device 00:01 and number 1, all others have zeros. The kernel's page for
- * old system calls ([vsyscall]) is left out: kernels are built with and without it.
+ * What always holds: a mapping of a file has device 00:01 and number 1, all others have zeros. The kernel's page
+ * for old system calls ([vsyscall]) is left out: kernels are built with and without it.
  */
 #include "engine/runtime/runtime.h"
 
