@@ -31,7 +31,7 @@ static void text(FILE *out, const char *value)
 	field(out, value);
 }
 
-static void number(FILE *out, bool known, double value)
+static void csv_number(FILE *out, bool known, double value)
 {
 	char shown[NUMBER_BYTES];
 	fputc(',', out);
@@ -68,22 +68,22 @@ static void csv_row(FILE *out, const struct job *job, const struct job_row *row)
 	text(out, row->event);
 	text(out, row->unit);
 	text(out, row->level);
-	number(out, row->sum.known, row->sum.value);
-	number(out, row->sum.has_interval, row->sum.low);
-	number(out, row->sum.has_interval, row->sum.high);
-	number(out, row->sum.has_least && !row->sum.known, row->sum.least);
-	number(out, row->least.known, row->least.value);
+	csv_number(out, row->sum.known, row->sum.value);
+	csv_number(out, row->sum.has_interval, row->sum.low);
+	csv_number(out, row->sum.has_interval, row->sum.high);
+	csv_number(out, row->sum.has_least && !row->sum.known, row->sum.least);
+	csv_number(out, row->least.known, row->least.value);
 	if (row->n_known)
 		member(out, job, row->least_member);
 	else
 		fputc(',', out);
-	number(out, row->mean.known, row->mean.value);
-	number(out, row->most.known, row->most.value);
+	csv_number(out, row->mean.known, row->mean.value);
+	csv_number(out, row->most.known, row->most.value);
 	if (row->n_known)
 		member(out, job, row->most_member);
 	else
 		fputc(',', out);
-	number(out, true, row->imbalance);
+	csv_number(out, true, row->imbalance);
 	fprintf(out, ",%zu,%zu", row->n_known, job->n_members);
 	sources(out, row->sources);
 	text(out, trust_name(row->sum.trust));
@@ -100,10 +100,10 @@ static void csv_cell(FILE *out, const struct job *job, const struct job_row *row
 	text(out, row->event);
 	text(out, row->unit);
 	text(out, row->level);
-	number(out, cell->known, cell->value);
-	number(out, cell->has_interval, cell->low);
-	number(out, cell->has_interval, cell->high);
-	number(out, cell->has_least, cell->least);
+	csv_number(out, cell->known, cell->value);
+	csv_number(out, cell->has_interval, cell->low);
+	csv_number(out, cell->has_interval, cell->high);
+	csv_number(out, cell->has_least, cell->least);
 	fprintf(out, ",,,,,,,%d,1,%s,%s", cell->known, source_name((enum source)cell->source),
 		trust_name((enum trust)cell->trust));
 	text(out, cell->known ? "" : cell->why);
