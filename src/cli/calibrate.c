@@ -9,6 +9,7 @@
 #include "cli/calibrate_table.h"
 #include "trust/calibration_here.h"
 #include "cli/command.h"
+#include "cli/progress_line.h"
 #include "trust/helper_programs.h"
 #include "cli/say.h"
 #include "measure/measure.h"
@@ -93,7 +94,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 /* ---- progress ---- */
 
 struct line {
-	bool terminal, verbose, shown;
+	struct progress_line on_terminal;
+	bool terminal, verbose;
 	struct clock clock;
 	const char *part;
 	uint64_t began_ns;
@@ -107,24 +109,17 @@ static void progress(void *context, const char *part, size_t done, size_t all)
 	if (line->part != part) {
 		line->part = part;
 		line->began_ns = now_ns;
-		if (line->verbose)
-			fprintf(stderr, "%stare: %s\n", line->shown ? "\r\033[K" : "", part);
+		if (line->verbose) {
+			progress_line_end(&line->on_terminal);
+			fprintf(stderr, "tare: %s\n", part);
+		}
 	}
-	if (!line->terminal)
-		return;
-	fprintf(stderr, "\r\033[Ktare: %s: %zu of %zu", part, done, all);
-	if (done > 2)
-		fprintf(stderr, ", about %.0f s left",
-			1e-9 * (double)(now_ns - line->began_ns) / (double)done * (double)(all - done) + 0.5);
-	fflush(stderr);
-	line->shown = true;
-}
-
-static void progress_over(struct line *line)
-{
-	if (line->shown)
-		fputs("\r\033[K", stderr);
-	line->shown = false;
+	if (line->terminal)
+		progress_line_show(&line->on_terminal, "step", done, all,
+				   done > 2 ? 1e-9 * (double)(now_ns - line->began_ns) / (double)done *
+						      (double)(all - done)
+					    : -1,
+				   part);
 }
 
 /* ---- all of it ---- */
@@ -227,7 +222,7 @@ int command_calibrate(int argc, char **argv)
 	calibrating.operations = session.operations;
 	calibrating.backend = session.backend;
 	done = done && measure(&calibrating, &asked, argv + rest, &err);
-	progress_over(&line);
+	progress_line_end(&line.on_terminal);
 	if (!done) {
 		code = say_failure(&err);
 	} else {

@@ -105,13 +105,10 @@ static void show_progress(void *context, const struct compare_command *command, 
 	struct compare_command_line *x = context;
 	double left = execution > 1
 			      ? elapsed_seconds / (double)(execution - 1) * (double)(executions - execution + 1)
-			      : 0;
+			      : -1;
 	if (elapsed_seconds + left < 1)
 		return;
-	fprintf(stderr, "\r\033[Ktare: execution %zu of %zu (%.40s), about %.0f s left", execution, executions,
-		command->name, left);
-	fflush(stderr);
-	x->line_shown = true;
+	progress_line_show(&x->line, "execution", execution, executions, left, command->name);
 }
 
 static bool measure(struct compare_command_line *x, const volatile sig_atomic_t *interrupt, bool *interrupted,
@@ -138,8 +135,7 @@ static bool measure(struct compare_command_line *x, const volatile sig_atomic_t 
 	x->n_open = x->commands.count;
 	bool done = session_take_turns(x->sessions, x->commands.items, x->commands.count, &options, interrupted,
 				       err);
-	if (x->line_shown)
-		fputs("\r\033[K", stderr);
+	progress_line_end(&x->line);
 	return done;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/compare_options.h"
 #include "cli/count_output.h"
+#include "cli/progress_line.h"
 #include "session/compare.h"
 #include "session/keep.h"
 
@@ -41,7 +42,7 @@ struct compare_command_line {
 	struct comparison *comparison;
 	struct output output, json_file, csv_file, markdown_file, junit_file, html_file;
 	int input_fd;
-	bool line_shown;
+	struct progress_line line;
 	struct arena arena;
 };
 

@@ -1,4 +1,5 @@
 /* tare count: from the command line to the report and the exit status. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -105,6 +106,7 @@ static bool measure(struct count_command *count, struct error *err)
 		.line = isatty(STDERR_FILENO) && r->program_output != OUTPUT_ALL && !r->quiet && !r->interval_ns &&
 			!r->control,
 		.repetitions = r->repetitions,
+		.name = count->program ? count->program[0] : NULL,
 	};
 	struct interval_rows rows = {.out = count->output.stream,
 				     .format = r->format,
@@ -122,6 +124,7 @@ static bool measure(struct count_command *count, struct error *err)
 		.confidence = r->confidence,
 		.program_output = r->program_output,
 		.delay_ns = r->for_ns,
+		.timeout_ns = r->timeout_ns,
 		.interrupt = count->interrupt,
 		.want_blocks = r->blocks != NULL,
 		.want_system_calls = r->system_calls != NULL,
@@ -146,6 +149,8 @@ static bool measure(struct count_command *count, struct error *err)
 static int exit_code(const struct count_command *count)
 {
 	int status = count->session.result->wait_status;
+	if (count->session.result->timed_out)
+		return TARE_TIMED_OUT;
 	if (!count->program)
 		return session_counted_any(&count->session) ? TARE_DONE : TARE_CANNOT_MEASURE;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -179,8 +184,8 @@ static int show_help(void)
 	options_help(count_option_rows, stdout);
 	fputs("\nexit status: the program's own (128+N when signal N ended it); 1 what --fail-if\n"
 	      "names holds; 2 wrong usage; 3 cannot measure, cannot write the report, or what\n"
-	      "--require, --strict or --fail-if asks for is not counted. See also\n"
-	      "tare-count(1).\n",
+	      "--require, --strict or --fail-if asks for is not counted; 124 --timeout ended\n"
+	      "the program. See also tare-count(1).\n",
 	      stdout);
 	return say_end_output();
 }
@@ -289,6 +294,10 @@ static int finish(struct count_command *count, int code)
 				    ? "out of memory: the overhead is not subtracted from the counts"
 				    : "out of memory: the overhead of the probes is not subtracted from the "
 				      "regions' counts");
+	if (!session_cut_short(&count->session, r->timeout_ns)) {
+		error_no_memory(&err);
+		return say_failure(&err);
+	}
 	size_t missing = session_missing(&count->session, r->strict, tell_missing, NULL);
 	if (missing && code == TARE_DONE)
 		code = TARE_CANNOT_MEASURE;
@@ -334,6 +343,8 @@ int command_count(int argc, char **argv)
 		/* the user's doing, not a failure to measure */
 		if (*count.interrupt)
 			code = 128 + abs((int)*count.interrupt);
+		else if (err.os_errno == ETIMEDOUT)
+			code = TARE_TIMED_OUT;
 		goto out;
 	}
 	code = finish(&count, exit_code(&count));

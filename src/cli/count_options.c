@@ -39,6 +39,7 @@ enum {
 	BLOCKS,
 	SYSTEM_CALLS,
 	FOR,
+	TIMEOUT,
 	INTERVAL,
 	DELAY,
 	CONTROL,
@@ -98,6 +99,9 @@ const struct option_row count_option_rows[] = {
 	 "with -p, -t, -a, -C and no program: stop after this time (default: until "
 	 "they end, or Ctrl-C)",
 	 FOR},
+	{0, "timeout", "SECONDS",
+	 "end the program after this time (SIGTERM, 2 s later SIGKILL), report lower bounds, and exit with 124",
+	 TIMEOUT},
 	{'I', "interval", "MS",
 	 "also show the counts of each so many milliseconds, while the program runs (at least 10)", INTERVAL},
 	{0, "interval-print", "MS", "", INTERVAL}, /* perf stat */
@@ -283,6 +287,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case CONTROL: r->control = value; return true;
 	case BEGIN_OFF: r->begin_off = true; return true;
 	case FOR: return options_seconds(value, &r->for_ns, err);
+	case TIMEOUT: return options_seconds(value, &r->timeout_ns, err);
 	case PID: return options_number_list(value, "a process id", false, 1, &r->pids, err);
 	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
 	case CPUS:
@@ -386,8 +391,11 @@ static bool check(const struct count_request *r, struct error *err)
 	}
 	if (r->command && r->for_ns) {
 		error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
-		return error_hint(err, "timeout(1) ends programs: 'tare count timeout 10 %.100s ...'",
-				  r->command[0]);
+		return error_hint(err, "--timeout SECONDS ends the program");
+	}
+	if (!r->command && r->timeout_ns) {
+		error_set(err, ERROR_USAGE, "--timeout ends a program that tare starts, and none is given");
+		return error_hint(err, "--for SECONDS ends the counting of what already runs");
 	}
 	const char *one_run = r->interval_ns ? "-I" : r->control ? "--control" : NULL;
 	if (one_run && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0)) {

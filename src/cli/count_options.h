@@ -44,6 +44,7 @@ struct count_request {
 	double confidence;
 	enum program_output program_output;
 	uint64_t for_ns;
+	uint64_t timeout_ns;
 	uint64_t interval_ns; /* -I; 0: not given */
 	uint64_t delay_ns;    /* --delay; 0: not given */
 	bool begin_off;       /* --begin-off */

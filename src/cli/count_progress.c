@@ -43,21 +43,8 @@ void progress_show(void *context, const struct measure_progress *now)
 	/* the first one may be writing to the terminal */
 	if (now->execution == 1)
 		return;
-	fprintf(stderr, "\r\033[Ktare: execution %zu of %zu", now->execution, now->executions);
-	if (now->left_seconds >= 0) {
-		double left = now->left_seconds;
-		if (left >= 100)
-			fprintf(stderr, ", about %.0f min left", left / 60);
-		else
-			fprintf(stderr, ", about %.0f s left", left < 1 ? 1 : left);
-	}
-	fflush(stderr);
-	p->shown = true;
+	progress_line_show(&p->on_terminal, "execution", now->execution, now->executions, now->left_seconds,
+			   p->name);
 }
 
-void progress_end(struct progress *p)
-{
-	if (p->shown)
-		fputs("\r\033[K", stderr);
-	p->shown = false;
-}
+void progress_end(struct progress *p) { progress_line_end(&p->on_terminal); }

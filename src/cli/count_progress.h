@@ -4,13 +4,15 @@
 
 #include <stdbool.h>
 
+#include "cli/progress_line.h"
 #include "measure/measure.h"
 
 struct progress {
 	unsigned verbose;
 	bool line; /* show the line: standard error is a terminal that nothing else writes to */
-	bool shown;
+	struct progress_line on_terminal;
 	size_t repetitions;
+	const char *name; /* of the program; NULL: none */
 };
 
 /* For struct measure_options; context is a struct progress. */

@@ -42,6 +42,7 @@ enum {
 	BEGIN,
 	END,
 	FOR,
+	TIMEOUT,
 	OUTPUT,
 };
 
@@ -94,6 +95,8 @@ const struct option_row profile_option_rows[] = {
 	{'a', "all-cpus", NULL, "everything on all CPUs", ALL_CPUS},
 	{'C', "cpu", "CPU,...", "everything on these CPUs: 0,2-3", CPUS},
 	{0, "for", "SECONDS", "without a program: stop after this time (default: until they end, or Ctrl-C)", FOR},
+	{0, "timeout", "SECONDS",
+	 "end the program after this time (SIGTERM, 2 s later SIGKILL), and exit with 124", TIMEOUT},
 	{0, "no-children", NULL, "do not follow child processes", NO_CHILDREN},
 	{.help = "Report"},
 	{'o', "output", "FILE", "keep the profile in this file; 'tare report FILE' shows it", OUTPUT},
@@ -200,6 +203,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 		if (strcmp(value, "-1") == 0)
 			return r->profiling.disabled = true;
 		return options_seconds(value, &r->profiling.delay_ns, err);
+	case TIMEOUT: return options_seconds(value, &r->profiling.timeout_ns, err);
 	case FOR: return options_seconds(value, &r->profiling.for_ns, err);
 	case OUTPUT: r->output = value; return true;
 	case PERIOD:
@@ -282,8 +286,16 @@ static bool check(struct profile_request *r, struct error *err)
 		error_set(err, ERROR_USAGE, "nothing to profile: no program is given");
 		return error_hint(err, "'tare profile PROGRAM ARGS...', or -p, -t, -a, -C; 'tare profile --help'");
 	}
-	if (r->command && r->profiling.for_ns)
-		return error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
+	if (r->command && r->profiling.for_ns) {
+		error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
+		return error_hint(err, "--timeout SECONDS ends the program");
+	}
+	if (!r->command && r->profiling.timeout_ns) {
+		error_set(err, ERROR_USAGE, "--timeout ends a program that tare starts, and none is given");
+		return error_hint(err, "--for SECONDS ends the profiling of what already runs");
+	}
+	if (r->profiling.timeout_ns && (r->replicates.runs || r->replicates.check))
+		return error_set(err, ERROR_USAGE, "--timeout is for one run: remove -r and --check");
 	if (r->profiling.skid && strcmp(r->on, "perf") == 0) {
 		error_set(err, ERROR_USAGE, "--skid is of a simulated counter; hardware has its own");
 		return error_hint(err, "add --on model:MACHINE");
@@ -335,7 +347,8 @@ static int show_help(void)
 	      stdout);
 	options_help(profile_option_rows, stdout);
 	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
-	      "3 cannot profile, or cannot write the report. See also tare-profile(1).\n",
+	      "3 cannot profile, or cannot write the report; 124 --timeout ended the program.\n"
+	      "See also tare-profile(1).\n",
 	      stdout);
 	return say_end_output();
 }
@@ -384,6 +397,8 @@ static int run(struct profile_request *r)
 	FILE *out = NULL;
 	struct profile_keep keep = {.memory = -1};
 	int code = TARE_CANNOT_MEASURE;
+	bool timed_out = false;
+	r->profiling.timed_out = &timed_out;
 	r->profiling.interrupt = interrupt_catch();
 	r->profiling.moments = r->export.format && r->export.format->times;
 	if (!r->export.format)
@@ -412,7 +427,9 @@ static int run(struct profile_request *r)
 	if (r->profiling.experiment)
 		fprintf(stderr, "\nkept in %s\n",
 			experiment_file(&r->experiment, r->command[0], profile->pid, &profile->arena));
-	if (code == TARE_DONE && r->command)
+	if (code == TARE_DONE && timed_out)
+		code = TARE_TIMED_OUT;
+	else if (code == TARE_DONE && r->command)
 		code = WIFSIGNALED(profile->wait_status) ? 128 + WTERMSIG(profile->wait_status)
 							 : WEXITSTATUS(profile->wait_status);
 	profile_keep_end(&keep, &r->keeping, r->profiling.keep, profile, &r->show);

@@ -13,6 +13,7 @@ enum {
 	TARE_FOUND_WRONG = 1,    /* a verification found something wrong */
 	TARE_USAGE = 2,          /* the command line, a parameter file, a name */
 	TARE_CANNOT_MEASURE = 3, /* no program, no permission, no way to write the report, … */
+	TARE_TIMED_OUT = 124,    /* --timeout ended the program: timeout(1)'s number */
 };
 
 /* "tare: text", and the hint on a line of its own. */

@@ -4,8 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/progress_line.h"
 #include "cli/say.h"
 #include "report/study.h"
 #include "report/study_figures.h"
@@ -88,18 +90,20 @@ struct studied {
 	struct sampling_suite suite;
 };
 
+struct suite_progress_line {
+	struct progress_line line;
+	bool terminal;
+	struct clock clock;
+	uint64_t began_ns;
+};
+
 static void show_progress(void *context, const char *name, size_t number, size_t of)
 {
-	FILE *out = context;
-	if (isatty(fileno(out)))
-		fprintf(out, "\r\033[Ktare: studying %s (%zu of %zu)", name, number + 1, of);
-	fflush(out);
-}
-
-static void end_progress(FILE *out)
-{
-	if (isatty(fileno(out)))
-		fputs("\r\033[K", out);
+	struct suite_progress_line *p = context;
+	double done_seconds = 1e-9 * (double)(clock_now_ns(&p->clock) - p->began_ns);
+	if (p->terminal)
+		progress_line_show(&p->line, "study", number + 1, of,
+				   number ? done_seconds / (double)number * (double)(of - number) : -1, name);
 }
 
 static bool study(const struct verify_request *r, struct studied *out, struct error *err)
@@ -107,8 +111,10 @@ static bool study(const struct verify_request *r, struct studied *out, struct er
 	bool done;
 	*out = (struct studied){0};
 	if (r->suite) {
-		done = session_verify_suite(&r->sampling, show_progress, stderr, &out->suite, err);
-		end_progress(stderr);
+		struct suite_progress_line line = {.terminal = isatty(STDERR_FILENO), .clock = clock_monotonic()};
+		line.began_ns = clock_now_ns(&line.clock);
+		done = session_verify_suite(&r->sampling, show_progress, &line, &out->suite, err);
+		progress_line_end(&line.line);
 	} else {
 		out->one.name = r->sampling.program[0];
 		done = session_verify_sampling(&r->sampling, &out->one.study, err);

@@ -4,6 +4,7 @@
  *
  * The order is run_p5mon's (Safford, section 4.2): passes of one repetition are neighbours in time, so that a slow
  * change of the machine's state spreads over all events alike. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -295,6 +296,7 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 				    ? s->options.slice_ns ? s->options.slice_ns : SLICE_DEFAULT_NS
 				    : 0,
 		.delay_ns = command ? 0 : s->options.delay_ns,
+		.timeout_ns = command ? s->options.timeout_ns : 0,
 		.want_blocks = s->options.want_blocks && first && s->operations->blocks,
 		.want_system_calls = (s->options.want_system_calls && first && s->operations->system_calls) ||
 				     measurement_wants_calls(s),
@@ -319,6 +321,8 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 	result->wait_status = x.run.wait_status;
 	result->interrupted = x.run.interrupted;
 	result->under_engine |= x.run.under_engine;
+	if (x.timed_out)
+		result->timed_out = true;
 	bool done = true;
 	if (i >= s->warm_ups) {
 		done = measurement_collect(s, pass, repetition, &x) || error_no_memory(err);
@@ -337,8 +341,10 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 					x.intervals.missed, x.intervals.missed == 1 ? "" : "s") ||
 		       error_no_memory(err);
 	if (done && x.still_running)
-		done = measurement_note(s, NOTE_ACT,
-					"the program did not end within 2 s of the interrupt and runs on") ||
+		done = measurement_note(
+			       s, NOTE_ACT,
+			       x.timed_out ? "the program did not end within 2 s of SIGKILL and runs on"
+					   : "the program did not end within 2 s of the interrupt and runs on") ||
 		       error_no_memory(err);
 	execution_free(&x);
 	*more = done && !result->interrupted && s->next < executions;
@@ -498,8 +504,15 @@ bool measure_end(struct measure_steps *steps, struct result **out, struct error 
 {
 	struct measurement *s = &steps->measurement;
 	*out = NULL;
-	bool done = s->result->executions > s->warm_ups ||
-		    error_set(err, ERROR_SYSTEM, "interrupted before anything was measured");
+	bool done = s->result->executions > s->warm_ups;
+	if (!done && s->result->timed_out) {
+		error_set(err, ERROR_SYSTEM,
+			  "the warm-up did not end within %g s (--timeout): nothing was measured",
+			  (double)s->options.timeout_ns / 1e9);
+		if (err)
+			err->os_errno = ETIMEDOUT;
+	} else if (!done)
+		error_set(err, ERROR_SYSTEM, "interrupted before anything was measured");
 	done = done && (report(s) || error_no_memory(err));
 	if (done) {
 		*out = s->result;

@@ -217,6 +217,7 @@ bool measurement_estimate_one(struct measurement *s, const struct series *series
 		bool engine = account && measurement_own_account(s, 0)->under_engine;
 		e->why = series->why              ? series->why
 			 : engine                 ? UNDER_ENGINE
+			 : s->result->timed_out   ? "not reached before the time-out (--timeout)"
 			 : s->result->interrupted ? "not reached before the interrupt"
 						  : "no run gave a count";
 		e->note = s->remedies[series->event];
@@ -225,6 +226,7 @@ bool measurement_estimate_one(struct measurement *s, const struct series *series
 		return true;
 	}
 	e->known = true;
+	e->cut_short = scratch[0].partial && s->result->timed_out;
 	e->machine = series->machine;
 	e->n_runs = n;
 	e->runs = arena_alloc(arena, n * sizeof *e->runs);

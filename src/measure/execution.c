@@ -1,5 +1,6 @@
 #include "measure/execution.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -235,6 +236,7 @@ bool execution_run(struct execution *x, struct error *err)
 	struct wait_for what = {.process = x->operations->process(x->counting),
 				.target = x->target,
 				.delay_ns = x->delay_ns,
+				.timeout_ns = x->timeout_ns,
 				.tick_ns = first_tick,
 				.tick = tick,
 				.wakes = x->control.has_commands ? &x->control.commands : NULL,
@@ -257,10 +259,11 @@ bool execution_run(struct execution *x, struct error *err)
 	x->status_lost = waited.lost;
 	x->still_running = what.process > 0 && !waited.ended && !waited.lost;
 	/* without a program and a delay, an interrupt is how a measurement ends */
-	x->run.interrupted = waited.interrupted && (what.process > 0 || x->delay_ns > 0);
+	x->timed_out = waited.timed_out;
+	x->run.interrupted = waited.timed_out || (waited.interrupted && (what.process > 0 || x->delay_ns > 0));
 	if (x->still_running)
 		/* as wait(2) encodes a death by it: what the user asked for */
-		x->run.wait_status = abs((int)*x->waiter->interrupt);
+		x->run.wait_status = waited.interrupted ? abs((int)*x->waiter->interrupt) : SIGKILL;
 	if (!x->operations->stop(x->counting, &x->run, err))
 		goto out;
 	if (x->slices)

@@ -39,6 +39,7 @@ struct execution {
 	size_t n_events;
 	uint64_t slice_ns; /* 0: counters need not be read on the way */
 	uint64_t delay_ns;
+	uint64_t timeout_ns;
 	struct steal *steal; /* NULL: not wanted */
 	bool want_blocks;
 	enum blocks_by blocks_by;
@@ -58,7 +59,8 @@ struct execution {
 	struct error no_blocks;          /* … or why there are none */
 	struct locations locations;      /* likewise: n_events is 0 when there are none … */
 	struct error no_locations;       /* … and why */
-	bool still_running;              /* the user interrupted and the program did not end */
+	bool still_running;              /* the user interrupted, or time ran out, and the program did not end */
+	bool timed_out;                  /* it ended, or did not, after timeout_ns */
 	bool status_lost;
 
 	/* inside */

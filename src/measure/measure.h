@@ -55,6 +55,9 @@ struct measure_options {
 	uint64_t slice_ns; /* how often multiplexed counters are read; 0: the default, 10 ms */
 	/* CPUS and PROCESSES without a command: stop after this; 0: until they end or interrupt */
 	uint64_t delay_ns;
+	/* Of each execution of a program: it is told to end after this (measure/waiting.h), and is the last one;
+	 * what was counted of it is an estimate that is cut_short. 0: never. */
+	uint64_t timeout_ns;
 	/* Becomes non-zero when the user wants to stop; may be NULL. Positive: the number of a signal that tare
 	 * alone got, which is passed on to the program. Negative: the terminal sent it to
 	 * the program as well (si_code SI_KERNEL), so that passing it on would be a second one. */
@@ -79,7 +82,7 @@ struct measure_options {
 
 /* Counts events and metrics of a target. unavailable events become estimates that are not known, with the
  * reason. When nothing at all could be measured (the program did not start, no repetition finished),
- * false and *out is NULL. On success the caller frees *out with result_free(). */
+ * false and *out is NULL (os_errno ETIMEDOUT: a warm-up timed out). On success the caller frees *out. */
 bool measure_count(const struct backend_operations *operations, struct backend *backend,
 		   const struct target *target, const struct event *events, size_t n_events,
 		   const struct metric *const *metrics, size_t n_metrics, const struct measure_options *options,

@@ -57,12 +57,30 @@ static void pass_on(const struct wait_for *what, int value)
 		kill(what->process, value);
 }
 
+/* The steps of a time-out: SIGTERM, after the grace SIGKILL, after another one the wait is over. *at_ns: when
+ * the next one is due; *last: the wait's end. */
+static void time_out(const struct wait_for *what, struct waited *out, uint64_t now, uint64_t *at_ns,
+		     uint64_t *last)
+{
+	if (out->timed_out) {
+		kill(what->process, SIGKILL);
+		*at_ns = UINT64_MAX;
+		*last = now + WAIT_GRACE_NS;
+		return;
+	}
+	out->timed_out = true;
+	kill(what->process, SIGTERM);
+	kill(what->process, SIGCONT);
+	*at_ns = now + WAIT_GRACE_NS;
+}
+
 void wait_until(struct waiter *w, const struct wait_for *what, struct waited *out)
 {
 	static const int held[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2};
 	bool attached = what->target->kind == TARGET_PROCESSES || what->target->kind == TARGET_THREADS;
 	uint64_t begin = clock_now_ns(w->clock), tick_ns = what->tick_ns, next_tick = begin + tick_ns;
 	uint64_t last = what->process == 0 && what->delay_ns ? begin + what->delay_ns : UINT64_MAX;
+	uint64_t time_out_at = what->process > 0 && what->timeout_ns ? begin + what->timeout_ns : UINT64_MAX;
 	sigset_t block, old, sleeping;
 	struct pollfd wakes = {.fd = what->wakes ? *what->wakes : -1, .events = POLLIN};
 	bool woken = false;
@@ -95,13 +113,15 @@ void wait_until(struct waiter *w, const struct wait_for *what, struct waited *ou
 			pass_on(what, *w->interrupt);
 			last = now + WAIT_GRACE_NS;
 		}
+		if (now >= time_out_at)
+			time_out(what, out, now, &time_out_at, &last);
 		if (now >= last)
 			break;
 		if (tick_ns && (woken || now >= next_tick)) {
 			what->tick(what->context, now, &tick_ns);
 			next_tick = now + tick_ns;
 		}
-		uint64_t until = earlier(last, tick_ns ? next_tick : UINT64_MAX);
+		uint64_t until = earlier(earlier(last, time_out_at), tick_ns ? next_tick : UINT64_MAX);
 		if (attached && what->process == 0)
 			until = earlier(until, now + ALIVE_NS);
 		struct timespec timeout = {.tv_sec = (time_t)((until - now) / 1000000000u),

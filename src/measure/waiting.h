@@ -30,6 +30,7 @@ struct wait_for {
 	pid_t process;               /* a child to wait for; 0: none */
 	const struct target *target; /* PROCESSES and THREADS end when all of them are gone */
 	uint64_t delay_ns;           /* without a child: the longest wait; 0: no bound */
+	uint64_t timeout_ns;         /* a child that runs so long is told to end; 0: never */
 	uint64_t tick_ns;            /* call tick() this often; 0: never */
 	const int *wakes;            /* call it also when this descriptor is readable; NULL: there is none */
 	void (*tick)(void *context, uint64_t now_ns, uint64_t *tick_ns);
@@ -39,12 +40,14 @@ struct wait_for {
 struct waited {
 	bool ended;       /* the child was reaped: status and usage hold */
 	bool interrupted; /* the user asked to stop before the end */
+	bool timed_out;   /* the child was told to end, after timeout_ns */
 	bool lost;        /* the child's status went to somebody else */
 	int status;
 	struct rusage usage;
 };
 
-/* After an interrupt a child has this long to end; then the wait is over and it lives on. */
+/* After an interrupt a child has this long to end; then the wait is over and it lives on. After a time-out
+ * (SIGTERM, and SIGCONT for a child that is stopped) likewise, then it is killed. */
 static const uint64_t WAIT_GRACE_NS = 2000000000u;
 
 void wait_until(struct waiter *w, const struct wait_for *what, struct waited *out);

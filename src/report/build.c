@@ -66,8 +66,12 @@ static void append_seconds(struct str *text, double seconds)
 static void add_runs(struct document *document, const struct result *result, bool no_spread)
 {
 	struct str text = {0};
+	if (result->timed_out)
+		str_append(&text, "ended by --timeout: ");
+	else if (result->interrupted)
+		str_append(&text, "interrupted: ");
 	if (result->interrupted)
-		str_appendf(&text, "interrupted: %zu of %zu repetition%s complete, ", result->repetitions_done,
+		str_appendf(&text, "%zu of %zu repetition%s complete, ", result->repetitions_done,
 			    result->repetitions, plural(result->repetitions));
 	if (!result->command || result->executions <= 1) {
 		str_append(&text, result->command ? "1 execution in " : "counted for ");

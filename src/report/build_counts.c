@@ -114,7 +114,10 @@ static const char *not_counted(struct document *document, const struct document_
 	if (e->has_least) {
 		char least[NUMBER_BYTES];
 		number_group(least, e->least, 0);
-		str_appendf(&text, "\u2265 %s, %s", least, source_name(e->least_source));
+		/* the event's name says what is counted, not in what a time or a size is given */
+		bool has_unit = equal(e->unit, "ns") || equal(e->unit, "bytes");
+		str_appendf(&text, "\u2265 %s%s%s, %s", least, has_unit ? " " : "", has_unit ? e->unit : "",
+			    source_name(e->least_source));
 	} else {
 		str_append(&text, "not counted");
 	}

@@ -170,6 +170,8 @@ void report_json(FILE *out, const struct result *result, const struct report_opt
 	json_write_number(&json, "elapsed_seconds", result->elapsed_seconds);
 	json_write_number(&json, "confidence", result->confidence);
 	json_write_bool(&json, "interrupted", result->interrupted);
+	if (result->timed_out)
+		json_write_bool(&json, "timed_out", true);
 	write_ending(&json, result);
 	write_estimates(&json, "results", result->estimates, result->n_estimates, statistics);
 	write_estimates(&json, "metrics", result->metrics, result->n_metrics, statistics);

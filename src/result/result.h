@@ -124,6 +124,9 @@ struct estimate {
 	const char *unit;
 	const char *level; /* "user", "kernel", "user+kernel"; "" where that has no meaning */
 	bool known;        /* false: value, low, high mean nothing and why says the reason */
+	/* A time-out ended the program on the way, and value is of the part before: until
+	 * session_cut_short(), which makes a lower bound of it. */
+	bool cut_short;
 	double value;      /* in unit; tare already subtracted where a calibration is there */
 	double low, high;  /* the confidence interval; both = value when nothing is uncertain. high may be
 	                       +infinity, low is never below what was really counted */
@@ -197,6 +200,7 @@ struct result {
 	const struct result_note *notes; /* shown under the table, e.g. what --several-runs would give */
 	size_t n_notes;
 	int wait_status; /* of the last run; what tare's own exit status follows */
+	bool timed_out;  /* the last run was told to end; `interrupted` is set, too */
 	bool interrupted;
 	/* basic blocks of the first execution under the engine, as tab-separated lines; NULL */
 	char *blocks;

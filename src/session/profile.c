@@ -1,5 +1,6 @@
 #include "session/profile.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,23 @@ static bool find_functions(void *context, const char *path, struct function_rang
 	return true;
 }
 
+/* A program that --timeout ended: the profile is of the part until then. */
+static bool note_timeout(struct profile *p, uint64_t timeout_ns)
+{
+	const char **notes = arena_alloc(&p->arena, (p->n_notes + 1) * sizeof *notes);
+	if (!notes)
+		return false;
+	if (p->n_notes)
+		memcpy(notes, p->notes, p->n_notes * sizeof *notes);
+	notes[p->n_notes] = arena_printf(
+		&p->arena,
+		"the program was ended after %g s (--timeout): counts are of the part until "
+		"then, the whole program has at least as many",
+		(double)timeout_ns / 1e9);
+	p->notes = notes;
+	return notes[p->n_notes++] != NULL;
+}
+
 static bool profile_exactly(struct session *s, const struct profiling *asked, struct profile **out,
 			    struct error *err)
 {
@@ -177,6 +195,7 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 					  .confidence = 0.95,
 					  .program_output = OUTPUT_ALL,
 					  .interrupt = asked->interrupt,
+					  .timeout_ns = asked->timeout_ns,
 					  .locations = LOCATIONS_OF_CODE};
 	if (!s->target.command)
 		return error_set(err, ERROR_USAGE, "the backend '%s' profiles programs that tare starts",
@@ -200,7 +219,10 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 	if (!profile_counted(s->result->locations, out, err))
 		return false;
 	(*out)->wait_status = s->result->wait_status;
-	if (describe(*out, s) && add_build_ids(*out))
+	if (asked->timed_out)
+		*asked->timed_out |= s->result->timed_out;
+	if (describe(*out, s) && add_build_ids(*out) &&
+	    (!s->result->timed_out || note_timeout(*out, asked->timeout_ns)))
 		return true;
 	profile_free(*out);
 	free(*out);
@@ -250,7 +272,7 @@ struct profiling_run {
 	struct profile_log *log;
 	struct error failure;
 	uint64_t drain_ns, enable_at, flush_at;
-	bool failed, waits_to_enable, takes_moments;
+	bool failed, waits_to_enable, takes_moments, timed_out;
 	VEC(struct profile_moment) moments;
 	struct profile_control *control; /* NULL: no orders */
 	uint64_t unknown_orders;
@@ -447,6 +469,7 @@ static void wait_for_end(struct profiling_run *run, const struct profiling *aske
 				.wakes = &wakes,
 				.target = &s->target,
 				.delay_ns = asked->for_ns,
+				.timeout_ns = asked->timeout_ns,
 				.tick_ns = run->waits_to_enable && asked->delay_ns < run->drain_ns
 						   ? asked->delay_ns
 						   : run->drain_ns,
@@ -464,8 +487,11 @@ static void wait_for_end(struct profiling_run *run, const struct profiling *aske
 		p->system_ns = (uint64_t)waited.usage.ru_stime.tv_sec * 1000000000u +
 			       (uint64_t)waited.usage.ru_stime.tv_usec * 1000u;
 	} else if (what.process > 0) {
-		p->wait_status = abs((int)*asked->interrupt);
+		p->wait_status = waited.interrupted ? abs((int)*asked->interrupt) : SIGKILL;
 	}
+	run->timed_out = waited.timed_out;
+	if (asked->timed_out)
+		*asked->timed_out |= waited.timed_out;
 }
 
 static bool keep_as_experiment(struct profiling_run *run, const struct profiling *asked, struct profile *p,
@@ -582,7 +608,8 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 		goto out;
 	if (run.unknown_orders && !note_orders(&run, err))
 		goto out;
-	done = collector_finish(run.collector, out, err) && (take_moments(&run, *out) || error_no_memory(err));
+	done = collector_finish(run.collector, out, err) && (take_moments(&run, *out) || error_no_memory(err)) &&
+	       (!run.timed_out || note_timeout(*out, asked->timeout_ns) || error_no_memory(err));
 	run.collector = NULL;
 	if (done && run.log) {
 		done = profile_log_finish(run.log, *out, err);
@@ -611,12 +638,6 @@ bool session_profile(struct session *s, const struct profiling *asked, struct pr
 	*out = NULL;
 	if (s->operations->sampling)
 		return profile_by_samples(s, asked, out, err);
-	if (profile_places_count(&asked->places)) {
-		error_set(err, ERROR_USAGE, "--region, --begin and --end are for samples, and '%s' counts",
-			  s->operations->name);
-		return error_hint(err, "'tare count --region PLACE --on %s' counts the place",
-				  s->operations->name);
-	}
 	if (!profile_exactly(s, asked, out, err))
 		return false;
 	const char *keep = asked->keep;

@@ -36,6 +36,8 @@ struct profiling {
 	bool disabled;                   /* … or when an order says so */
 	struct profile_control *control; /* orders while it runs; NULL: none */
 	uint64_t for_ns;                 /* without a program: it ends after this; 0: until the target does */
+	uint64_t timeout_ns;             /* a program is told to end after this (measure/waiting.h); 0: never */
+	bool *timed_out;                 /* set where it was; may be NULL */
 	bool moments;                    /* the profile has the time of each sample, too */
 	struct profile_places places;    /* where it is taken; none: everywhere */
 	const char *keep;                /* the file that keeps it, as it comes; NULL: none */

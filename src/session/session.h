@@ -82,6 +82,10 @@ bool session_check_laws(struct session *session, struct error *err);
  * cost. only_regions: that alone. False when memory ran out: counts are as they were. */
 bool session_take_off(struct session *session, bool only_regions);
 
+/* After a time-out: what was counted of the program until then becomes a lower bound, and says so. To be called
+ * after session_take_off(). False when memory ran out: nothing was changed. */
+bool session_cut_short(struct session *session, uint64_t timeout_ns);
+
 /* Puts the result's rows into the order of asking, under their labels, with rows for what nothing here can count.
  * fold: of a default set, rows that this machine cannot count become one note. False when memory ran out: the rows
  * are in the order of measuring. */

@@ -68,4 +68,34 @@ refuted = copy(good["results"][0])
 refuted.update(trust="refuted", evidence="law:x")
 error = raised(tare.NotCounted, tare._results.estimate_of(refuted).required)
 cli.has(str(error), "is refuted: law:x", "required() raises for a refuted count")
+# comparisons
+cli.tare("compare", "-r", "3", "--on", "exact", "-e", "instructions,cycles", "--gate", "instructions<1000%", "--export-json", "compare.json", "true", "ls /")
+comparison = tare.read_comparison("compare.json")
+cli.equal((comparison.commands, comparison.repetitions), (("A", "B"), 3), "a comparison has its commands")
+first, second = comparison.rows["instructions"].commands
+cli.ok(first.value > 1000 and first.verdict is None and second.verdict and second.difference == second.value - first.value,
+       "a side has its value, and its difference from the first one", (first, second))
+cli.equal(comparison.rows["instructions"]["B"], second, "a side is found by its command")
+missing = comparison.rows["cycles"]["A"]
+cli.ok(missing.value is None and missing.why and raised(tare.NotCounted, missing.required), "what was not counted is None, with its reason", missing)
+cli.equal([gate.passed for gate in comparison.gates], [gate["outcome"] == "passed" for gate in comparison.data["gates"]], "gates have their outcome")
+data = copy(comparison.data)
+data["version"] = 2
+cli.write("bad.json", json.dumps(data))
+cli.has(str(raised(tare.Error, lambda: tare.read_comparison("bad.json"))), "format 2", "another version of the format is refused")
+cli.has(str(raised(tare.Error, lambda: tare.read_comparison("result.json"))), "not of 'tare compare'", "a count is not a comparison")
+cli.has(str(raised(tare.Error, lambda: tare.read_count("compare.json"))), "not of 'tare count'", "a comparison is not a count")
+
+# profiles
+cli.tare("profile", "--on", "exact", "-e", "instructions", "-o", "kept.profile", "true")
+cli.write("profile.json", cli.tare("report", "--format", "json", "kept.profile").out)
+profile = tare.read_profile("profile.json")
+cli.equal((profile.command, profile.events["instructions"].source, profile.events[0].gaps), (("true",), "exact", "none"), "a profile has its events")
+cli.equal(sum(place.counts[0].self_count for place in profile.functions), profile.events[0].total, "its functions' exact counts add up to the event's total")
+cli.ok(all(place.function and 0 <= place.counts[0].share <= 1 for place in profile.functions), "functions have names and shares")
+data = copy(profile.data)
+data["tare_profile"] = 2
+cli.write("bad.json", json.dumps(data))
+cli.has(str(raised(tare.Error, lambda: tare.read_profile("bad.json"))), "format 2", "another version of the format is refused")
+cli.has(str(raised(tare.Error, lambda: tare.read_profile("result.json"))), "has no 'tare_profile'", "a count is not a profile")
 cli.done()

@@ -14,10 +14,12 @@
 A number that was not counted is None, with the reason in `why`; never 0. See tare-python(3).
 """
 from ._command import command, count
+from ._comparisons import Comparison, read_comparison
 from ._counters import Counters, Reading, Readings
 from ._library import Error, NotCounted, version
+from ._profiles import Profile, read_profile
 from ._regions import RegionReading, region, region_read, regions_start
 from ._results import Count, Estimate, Region, read_count
 
-__all__ = ["Count", "Counters", "Error", "Estimate", "NotCounted", "Reading", "Readings", "Region", "RegionReading", "command",
-           "count", "read_count", "region", "region_read", "regions_start", "version"]
+__all__ = ["Comparison", "Count", "Counters", "Error", "Estimate", "NotCounted", "Profile", "Reading", "Readings", "Region", "RegionReading", "command",
+           "count", "read_comparison", "read_count", "read_profile", "region", "region_read", "regions_start", "version"]

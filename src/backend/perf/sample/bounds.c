@@ -54,7 +54,7 @@ static bool refused(const struct sample_bounds *b, size_t probe, struct error *e
 	if (reason != EACCES && reason != EPERM)
 		return error_set_errno(err, ERROR_SYSTEM, reason, "cannot watch '%s' with probes", name);
 	error_set(err, ERROR_PERMISSION, "cannot watch '%s' with probes: not allowed for this user", name);
-	return error_hint(err, "as root, or with CAP_PERFMON; 'tare count --region --on exact' needs no rights");
+	return error_hint(err, "as root, or with CAP_PERFMON; --on exact needs no rights");
 }
 
 bool bounds_new(const struct sampling_places *asked, bool whole_cpus, struct sample_bounds **out,
