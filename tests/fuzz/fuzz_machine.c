@@ -21,6 +21,14 @@ static void check(bool holds, const char *what)
 	abort();
 }
 
+/* What limits a machine is what it takes of the measured program's memory. */
+static void check_size(const struct machine *m)
+{
+	const struct model_options options = {0};
+	check(model_bytes(m, &options) <= UINT64_C(1) << 40 && model_core_bytes(m, &options) <= UINT64_C(1) << 40,
+	      "a machine without measure");
+}
+
 static void use(const struct machine_description *d)
 {
 	struct error err = { 0 };
@@ -40,9 +48,7 @@ static void use(const struct machine_description *d)
 		check(text.text[i] == '\n' || (unsigned char)text.text[i] >= ' ' || text.text[i] == '\t',
 		      "a control byte is drawn");
 	str_free(&text);
-	/* what limits a machine is what it takes of the measured program's memory */
-	check(model_bytes(m) <= UINT64_C(1) << 40 && model_core_bytes(m) <= UINT64_C(1) << 40,
-	      "a machine without measure");
+	check_size(m);
 }
 
 static void fuzz_text(const char *text, size_t size, const char *name)
@@ -110,8 +116,7 @@ static void fuzz_struct(const uint8_t *data, size_t size)
 		check(err.text[0], "refused without a reason");
 		return;
 	}
-	check(model_bytes(&m) <= UINT64_C(1) << 40 && model_core_bytes(&m) <= UINT64_C(1) << 40,
-	      "a machine without measure");
+	check_size(&m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
