@@ -18,6 +18,7 @@
 #include "compat/choose.h"
 #include "session/interrupt.h"
 #include "session/ranks.h"
+#include "session/trusting.h"
 
 /* ---- what runs, and what is counted ---- */
 
@@ -298,6 +299,8 @@ static int finish(struct count_command *count, int code)
 		error_no_memory(&err);
 		return say_failure(&err);
 	}
+	if (!session_trust(&count->session, &r->keeping))
+		say_warning("out of memory: not all that is verified is marked");
 	size_t missing = session_missing(&count->session, r->strict, tell_missing, NULL);
 	if (missing && code == TARE_DONE)
 		code = TARE_CANNOT_MEASURE;

@@ -1,4 +1,4 @@
-/* tare verify: how far numbers can be trusted on this machine. One study so far: sampling. */
+/* tare verify: how far numbers can be trusted on this machine. Counters; with a study's name: sampling. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "cli/command.h"
 #include "cli/progress_line.h"
 #include "cli/say.h"
+#include "cli/store_options.h"
+#include "cli/verify_counters.h"
 #include "report/study.h"
 #include "report/study_figures.h"
 #include "report/study_suite.h"
@@ -16,12 +18,18 @@
 #include "session/suite.h"
 #include "session/verify.h"
 
-enum { HELP, EVENT, PERIOD, SEED, SUITE, JSON, FIGURES, OUTPUT };
+enum { HELP, EVENT, PERIOD, SEED, SUITE, JSON, FIGURES, OUTPUT, QUICK, ON, KERNELS, ANEW };
 
 const struct option_row verify_option_rows[] = {
+	{.help = "Counters"},
+	{0, "quick", NULL, "ten kernels at six sizes: less than two minutes", QUICK},
+	{'e', "event", "EVENTS",
+	 "judge these events (default: all that the kernels move); with 'sampling': sample this one", EVENT},
+	{0, "on", "BACKENDS", "judge what these count, separated by commas (default: exact,perf)", ON},
+	{0, "kernels", "NAMES", "run these kernels, separated by commas", KERNELS},
+	{0, "anew", NULL, "begin anew where a verification was interrupted", ANEW},
+	STORE_OPTION_ROWS,
 	{.help = "Sampling"},
-	{'e', "event", "EVENT",
-	 "sample this event (default: cycles, or the CPU clock where cycles cannot be sampled)", EVENT},
 	{'c', "period", "N",
 	 "the shortest of nine periods, each twice the one before (default 65536; of clocks 250000 nanoseconds)",
 	 PERIOD},
@@ -38,17 +46,31 @@ const struct option_row verify_option_rows[] = {
 
 struct verify_request {
 	struct verify_sampling sampling;
+	struct verify_counters_request counters;
 	const char *output, *figures;
-	bool suite, json, help;
+	bool named, suite, json, help;
+	const char *of_sampling, *of_counters; /* the first option that is of one of them alone */
 };
 
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
 	struct verify_request *r = context;
 	unsigned long long number;
+	if (id == PERIOD || id == SEED || id == SUITE || id == FIGURES)
+		r->of_sampling = r->of_sampling ? r->of_sampling
+				 : id == SUITE  ? "--suite"
+						: "-c, --seed, --figures";
+	if (id == QUICK || id == ON || id == KERNELS || id == ANEW)
+		r->of_counters = "--quick, --on, --kernels, --anew";
+	if (store_apply(&r->counters.keeping, id, value))
+		return true;
 	switch (id) {
 	case HELP: r->help = true; return true;
-	case EVENT: r->sampling.event = value; return true;
+	case EVENT: r->sampling.event = r->counters.asked.events = value; return true;
+	case QUICK: r->counters.asked.quick = true; return true;
+	case ON: r->counters.asked.on = value; return true;
+	case KERNELS: r->counters.asked.kernels = value; return true;
+	case ANEW: r->counters.asked.anew = true; return true;
 	case JSON: r->json = true; return true;
 	case SUITE: r->suite = true; return true;
 	case FIGURES: r->figures = value; return true;
@@ -70,16 +92,22 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare verify sampling [OPTIONS] [--] PROGRAM [ARGS...]\n"
+	fputs("usage: tare verify [OPTIONS]\n"
+	      "       tare verify sampling [OPTIONS] [--] PROGRAM [ARGS...]\n"
 	      "       tare verify sampling [OPTIONS] --suite\n"
 	      "\n"
-	      "Shows how well sampling finds where a program's events take place: samples it\n"
-	      "at nine periods, counts its instructions exactly, and compares (Wu and Mencer\n"
-	      "2009). The program runs ten times; its input is empty.\n",
+	      "Judges the counters of this machine: runs small programs whose counts are known\n"
+	      "by arithmetic, and compares. The verdicts are kept; 'tare count' shows them\n"
+	      "beside its numbers.\n"
+	      "\n"
+	      "sampling: shows how well sampling finds where events take place: it samples a\n"
+	      "program at nine periods, counts its instructions exactly, and compares (Wu and\n"
+	      "Mencer 2009). The program runs ten times; its input is empty.\n",
 	      stdout);
 	options_help(verify_option_rows, stdout);
-	fputs("\nexit status: 0 done, whatever the study found; 2 wrong usage; 3 cannot measure,\n"
-	      "or cannot write the report. See also tare-verify(1).\n",
+	fputs("\nexit status: 0 done; 1 a counter is wrong (sampling: 0, whatever it found); 2\n"
+	      "wrong usage; 3 cannot measure, or cannot write the report. See also\n"
+	      "tare-verify(1).\n",
 	      stdout);
 	return say_end_output();
 }
@@ -182,6 +210,20 @@ static int run(struct verify_request *r)
 	return !done ? say_failure(&err) : kept ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);
 }
 
+static bool check_counters(const struct verify_request *r, int words, struct error *err)
+{
+	if (words) {
+		error_set(err, ERROR_USAGE, "remove the program: tare's own kernels are run");
+		return error_hint(err, "'tare verify sampling PROGRAM ARGS...' studies sampling");
+	}
+	if (r->of_sampling) {
+		error_set(err, ERROR_USAGE, "%s: only of sampling", r->of_sampling);
+		return error_hint(err,
+				  "'tare verify sampling PROGRAM ARGS...', or 'tare verify sampling --suite'");
+	}
+	return true;
+}
+
 /* The study's name stands first, options follow it: argv[1 …] of what is parsed. */
 static bool parse(int argc, char **argv, struct verify_request *r, struct error *err)
 {
@@ -193,8 +235,13 @@ static bool parse(int argc, char **argv, struct verify_request *r, struct error 
 	if (!options_parse(verify_option_rows, argc - named, argv + named, apply, r, &rest, err))
 		return false;
 	rest += named;
+	r->named = named;
 	if (r->help)
 		return true;
+	if (!named)
+		return check_counters(r, argc - rest, err);
+	if (r->of_counters)
+		return error_set(err, ERROR_USAGE, "%s are of counters, not of sampling", r->of_counters);
 	if (named && r->suite && rest == argc)
 		return true;
 	if (r->suite && rest < argc)
@@ -203,10 +250,7 @@ static bool parse(int argc, char **argv, struct verify_request *r, struct error 
 		r->sampling.program = argv + rest;
 		return true;
 	}
-	error_set(err, ERROR_USAGE,
-		  !named        ? "no study is given"
-		  : rest < argc ? "the program's name is empty"
-				: "no program is given");
+	error_set(err, ERROR_USAGE, rest < argc ? "the program's name is empty" : "no program is given");
 	return error_hint(err, "'tare verify sampling PROGRAM ARGS...', or 'tare verify sampling --suite'");
 }
 
@@ -216,5 +260,11 @@ int command_verify(int argc, char **argv)
 	struct error err = {0};
 	if (!parse(argc, argv, &r, &err))
 		return say_failed(&err, TARE_USAGE);
-	return r.help ? show_help() : run(&r);
+	if (r.help)
+		return show_help();
+	if (r.named)
+		return run(&r);
+	r.counters.output = r.output;
+	r.counters.json = r.json;
+	return verify_counters_run(&r.counters);
 }

@@ -92,23 +92,6 @@ static void add_runs(struct document *document, const struct result *result, boo
 	document_note(document, result->interrupted ? NOTE_ACT : NOTE_READ, NULL, document_str(document, &text));
 }
 
-static bool trust_differs(const struct result *result, enum trust *common)
-{
-	bool found = false;
-	*common = TRUST_UNVERIFIED;
-	for (size_t i = 0; i < result->n_estimates + result->n_metrics; i++) {
-		const struct estimate *e = i < result->n_estimates ? &result->estimates[i]
-								   : &result->metrics[i - result->n_estimates];
-		if (!e->known)
-			continue;
-		if (found && e->trust != *common)
-			return true;
-		*common = e->trust;
-		found = true;
-	}
-	return false;
-}
-
 static bool any_known(const struct estimate *estimates, size_t n, bool without_interval)
 {
 	for (size_t i = 0; i < n; i++)
@@ -203,8 +186,8 @@ static void add_region_note(struct document *document, const struct region_row *
 }
 
 /* The counts: of the program, its metrics, and each region. */
-static void add_counts(struct document *document, const struct result *result, bool show_trust,
-		       bool all_repetitions, struct footnotes *notes)
+static void add_counts(struct document *document, const struct result *result, bool all_repetitions,
+		       struct footnotes *notes)
 {
 	struct counts_section *sections = calloc(2 + result->n_regions, sizeof *sections);
 	if (!sections) {
@@ -222,7 +205,7 @@ static void add_counts(struct document *document, const struct result *result, b
 							  .n = row->n_estimates,
 							  .title = region_title(document, row)};
 	}
-	build_counts(document, sections, 2 + result->n_regions, show_trust, all_repetitions, notes);
+	build_counts(document, sections, 2 + result->n_regions, all_repetitions, notes);
 	free(sections);
 }
 
@@ -249,7 +232,7 @@ static void add_result_notes(struct document *document, const struct result *res
 /* What has to be known of the counts, in the order in which a reader needs it: what something follows from, what
  * the numbers mean, where they come from. */
 static void add_notes(struct document *document, const struct result *result, const struct footnotes *notes,
-		      const struct report_options *options, const enum trust *common)
+		      const struct report_options *options)
 {
 	bool any = any_known(result->estimates, result->n_estimates, false),
 	     no_spread = any && any_known(result->estimates, result->n_estimates, true);
@@ -272,9 +255,6 @@ static void add_notes(struct document *document, const struct result *result, co
 	add_result_notes(document, result, NOTE_READ);
 	if (options->all_repetitions)
 		add_outliers(document, result);
-	if (any && common && *common != TRUST_UNVERIFIED)
-		document_note(document, NOTE_READ, "-",
-			      document_printf(document, "%s: all of these numbers", trust_name(*common)));
 	add_result_notes(document, result, NOTE_DETAIL);
 	add_machine(document, &result->machine);
 }
@@ -282,17 +262,15 @@ static void add_notes(struct document *document, const struct result *result, co
 void report_build(struct document *document, const struct result *result, const struct report_options *options)
 {
 	struct footnotes notes = {0};
-	enum trust trust;
-	bool differs = trust_differs(result, &trust);
 	add_title(document, result);
-	add_counts(document, result, differs, options->all_repetitions, &notes);
+	add_counts(document, result, options->all_repetitions, &notes);
 	if (options->statistics)
 		build_statistics(document, result);
 	if (options->gross)
 		build_gross(document, result);
 	if (result->breakdown)
 		build_breakdown(document, result->breakdown);
-	add_notes(document, result, &notes, options, differs ? NULL : &trust);
+	add_notes(document, result, &notes, options);
 	if (options->origin) {
 		build_sources(document, &result, 1);
 		build_origin(document, &result->machine, result->started_unix, options->origin);

@@ -31,9 +31,9 @@ struct counts_section {
 	const char *title; /* a line of its own in the place of the headings; NULL */
 };
 
-/* One table of the sections that have rows or a title. show_trust: a column for it. */
+/* One table of the sections that have rows or a title. */
 void build_counts(struct document *document, const struct counts_section *sections, size_t n_sections,
-		  bool show_trust, bool all_repetitions, struct footnotes *notes);
+		  bool all_repetitions, struct footnotes *notes);
 
 /* Gross, tare and net of each event, and what the tare is. */
 void build_gross(struct document *document, const struct result *result);

@@ -129,8 +129,18 @@ static const char *not_counted(struct document *document, const struct document_
 	return kept ? kept : "not counted";
 }
 
-static void fill_cells(struct document *document, struct document_row *row, const struct number_scale *scale,
-		       bool show_trust)
+/* Behind the source, in its column. The engine's counts are verified by the tests of their release: always, so
+ * that no mark is needed. */
+static const char *mark_of(const struct estimate *e)
+{
+	if (e->trust == TRUST_REFUTED)
+		return "\u2717";
+	if (e->trust == TRUST_BIASED)
+		return "~";
+	return e->trust == TRUST_VERIFIED && e->source != SOURCE_EXACT ? "\u2713" : "";
+}
+
+static void fill_cells(struct document *document, struct document_row *row, const struct number_scale *scale)
 {
 	const struct estimate *e = row->estimate;
 	char number[NUMBER_BYTES];
@@ -142,15 +152,13 @@ static void fill_cells(struct document *document, struct document_row *row, cons
 	if (e->share_running < 1)
 		row->cells[CELL_RAN] = document_printf(document, "%.*f %%", e->share_running > 0.99 ? 2 : 0,
 						       fmin(e->share_running * 100, 99.99));
-	row->cells[CELL_SOURCE] = source_name(e->source);
-	if (show_trust)
-		row->cells[CELL_TRUST] = trust_name(e->trust);
+	row->cells[CELL_SOURCE] = document_printf(document, "%s%s", source_name(e->source), mark_of(e));
 	row->warn = e->trust == TRUST_REFUTED || e->source == SOURCE_SCALED;
 }
 
 static struct document_row row_of(struct document *document, const struct estimate *e,
-				  const struct number_scale *scale, bool show_trust,
-				  const struct table_reasons *reasons, struct footnotes *notes)
+				  const struct number_scale *scale, const struct table_reasons *reasons,
+				  struct footnotes *notes)
 {
 	struct document_row row = {.kind = ROW_COUNT, .known = e->known, .estimate = e};
 	bool below = !e->known && shares_reason(reasons, e);
@@ -160,7 +168,7 @@ static struct document_row row_of(struct document *document, const struct estima
 	else if (e->note)
 		fill_note(document, &row, e->note, NULL, notes);
 	if (e->known)
-		fill_cells(document, &row, scale, show_trust);
+		fill_cells(document, &row, scale);
 	else
 		row.text = not_counted(document, &row, below);
 	return row;
@@ -199,13 +207,13 @@ static void add_section_head(struct document *document, struct document_table *t
 }
 
 static void add_rows(struct document *document, struct document_table *table, const struct estimate *e,
-		     bool is_metric, bool show_trust, bool all_repetitions, const struct number_units *units,
+		     bool is_metric, bool all_repetitions, const struct number_units *units,
 		     const struct table_reasons *reasons, struct footnotes *notes)
 {
 	struct number_scale scale = {0};
 	if (e->known)
 		scale = number_scale_in(units, e, is_metric);
-	struct document_row row = row_of(document, e, &scale, show_trust, reasons, notes);
+	struct document_row row = row_of(document, e, &scale, reasons, notes);
 	push(document, table, row);
 	for (size_t i = 0; all_repetitions && e->known && i < e->n_runs; i++)
 		push(document, table, run_of(document, &row, &scale, i));
@@ -214,7 +222,7 @@ static void add_rows(struct document *document, struct document_table *table, co
 }
 
 void build_counts(struct document *document, const struct counts_section *sections, size_t n_sections,
-		  bool show_trust, bool all_repetitions, struct footnotes *notes)
+		  bool all_repetitions, struct footnotes *notes)
 {
 	struct table_reasons reasons = {0};
 	struct number_units units = {0};
@@ -236,7 +244,7 @@ void build_counts(struct document *document, const struct counts_section *sectio
 		}
 		add_section_head(document, table, &sections[s]);
 		for (size_t i = 0; i < sections[s].n; i++)
-			add_rows(document, table, &sections[s].estimates[i], sections[s].is_metric, show_trust,
+			add_rows(document, table, &sections[s].estimates[i], sections[s].is_metric,
 				 all_repetitions, &units, &reasons, notes);
 	}
 }

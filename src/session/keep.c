@@ -40,12 +40,15 @@ bool keep_is_on(const struct keeping *keeping)
 	return path != NULL;
 }
 
-/* The id of the calibration that was taken off. */
-static const char *calibration_of(const struct result *result)
+/* The id of the calibration that was taken off: 16 hexadecimal digits, which more evidence may follow. */
+static const char *calibration_of(struct arena *arena, const struct result *result)
 {
-	for (size_t i = 0; i < result->n_estimates; i++)
-		if (result->estimates[i].has_tare && result->estimates[i].evidence)
-			return result->estimates[i].evidence;
+	for (size_t i = 0; i < result->n_estimates; i++) {
+		const struct estimate *e = &result->estimates[i];
+		size_t length = e->has_tare && e->evidence ? strspn(e->evidence, "0123456789abcdef") : 0;
+		if (length == 16 && (e->evidence[length] == '\0' || e->evidence[length] == ' '))
+			return arena_strndup(arena, e->evidence, length);
+	}
 	return NULL;
 }
 
@@ -64,7 +67,7 @@ bool keep_run(const struct keeping *keeping, struct kept_run *run, struct error 
 	run->environment = around.environment;
 	run->cpu_features = around.cpu_features;
 	run->microcode = around.microcode;
-	run->calibration = calibration_of(run->result);
+	run->calibration = calibration_of(&run->arena, run->result);
 	bool done = runs_put(runs, run, err);
 	runs_close(runs);
 	return done;

@@ -135,7 +135,7 @@ write("lines", "match\n" * 200000)
 seen = tare("verify", "sampling", "--json", "grep", "-c", "match", "lines", stdout=subprocess.DEVNULL)
 ok(seen.code == 0 and json.loads(seen.err)["executed_instructions"] > 200000 * 10, "output to /dev/null is not the program's", seen)
 
-for words, what in ((("verify",), "no study is given"), (("verify", "cycles"), "'cycles' is not a study"), (("verify", "sampling"), "no program is given"), (("verify", "sampling", "--suite", "true"), "remove the program"),
+for words, what in ((("verify", "true"), "'true' is not a study"), (("verify", "cycles"), "'cycles' is not a study"), (("verify", "sampling"), "no program is given"), (("verify", "sampling", "--suite", "true"), "remove the program"),
                     (("verify", "sampling", "-c", "0", "./work"), "0"), (("verify", "sampling", "-e", "cpu-clock,page-faults", "./work"), "one event")):
     seen = tare(*words)
     ok(seen.code == 2 and what in seen.err and seen.out == "", f"'tare {' '.join(words)}' is refused", seen)

@@ -292,7 +292,7 @@ static void test_text(void)
 	has(text, "9.000 G \u2026 \u221e", "an interval without upper bound says so");
 	has(text, "99.99 %", "a counter that ran nearly always is not shown as always");
 	has(text, "scaled", "the source is in the row");
-	has(text, "biased", "trust is a column where rows differ");
+	has(text, "scaled~", "what is biased is marked behind its source");
 	has(text, "1.235 ms", "times have readable units");
 	has(text, "\u00b1?", "one run has no interval");
 	has(text, "not counted: the machine has no PMU", "a row without a count says why");

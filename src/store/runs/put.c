@@ -41,7 +41,7 @@ static bool put_rows(struct runs *runs, const char *table, struct record_fields 
 }
 
 /* The id of this machine, as it is now; a new one where it is not there. */
-static bool put_machine(struct runs *runs, const struct kept_run *run, int64_t *id, struct error *err)
+bool store_put_machine(struct runs *runs, const struct kept_run *run, int64_t *id, struct error *err)
 {
 	struct str where = {0}, names = {0};
 	uint64_t bytes = 0;
@@ -137,7 +137,7 @@ static bool put_row(struct runs *runs, struct kept_run *run, uint64_t *bytes, st
 	unsigned char uuid[16];
 	int64_t machine = 0;
 	bool done = false;
-	if (!put_machine(runs, run, &machine, err))
+	if (!store_put_machine(runs, run, &machine, err))
 		return false;
 	str_append(&sql, "INSERT INTO runs (uuid, machine, ");
 	for (size_t i = 0; i < n_parts; i++) {

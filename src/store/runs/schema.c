@@ -92,6 +92,23 @@ static const char *const steps[SCHEMA_VERSION] = {
 	" run INTEGER NOT NULL, part INTEGER NOT NULL, position INTEGER NOT NULL,"
 	" text TEXT, command INTEGER, outcome INTEGER, reason TEXT,"
 	" PRIMARY KEY (run, part, position)) WITHOUT ROWID;",
+	/* 4: what tare verify found out about the counters */
+	"CREATE TABLE verifications ("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT,"
+	" machine INTEGER NOT NULL,"
+	" tare_version TEXT NOT NULL, grid TEXT, backends TEXT, started_unix INTEGER, seconds REAL, finished "
+	"INTEGER);"
+	"CREATE TABLE verdicts ("
+	" verification INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" event TEXT, interface TEXT, source INTEGER, machine TEXT, kind TEXT, shape TEXT, text TEXT,"
+	" factor REAL, offset REAL, half_width REAL, usable_from REAL, error REAL, least REAL, most REAL,"
+	" witnesses INTEGER, kernels INTEGER, points INTEGER, executions INTEGER, fault INTEGER,"
+	" PRIMARY KEY (verification, position)) WITHOUT ROWID;"
+	"CREATE TABLE verification_points ("
+	" verification INTEGER NOT NULL, position INTEGER NOT NULL,"
+	" kernel TEXT, size INTEGER, event TEXT, interface TEXT, source INTEGER, machine TEXT,"
+	" predicted REAL, witnesses INTEGER, observed BLOB, interrupts BLOB,"
+	" PRIMARY KEY (verification, position)) WITHOUT ROWID;",
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)

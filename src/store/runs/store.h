@@ -47,6 +47,9 @@ bool store_open_foreign(const char *path, struct runs **out, struct error *err);
 bool store_named(struct runs *runs, const char *name, int64_t *id, struct error *err);
 bool store_name_is_valid(const char *name, struct error *err);
 
+/* put.c: the id of the machine that run->result, cpu_features and microcode describe; a new row where there is
+ * none. */
+bool store_put_machine(struct runs *runs, const struct kept_run *run, int64_t *id, struct error *err);
 /* put.c: runs_put() within a transaction. */
 bool store_put(struct runs *runs, struct kept_run *run, struct error *err);
 

@@ -1,0 +1,457 @@
+/* See counters.h. What is going to be measured, and the way through it. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "measure/measure.h"
+#include "session/counters_inside.h"
+#include "session/surroundings.h"
+#include "store/runs/verdicts.h"
+
+/* Counted besides, of the same executions: what makes a counter that counts interrupts show more. */
+static const char *const account[] = {"minor-faults", "major-faults", "voluntary-switches",
+				      "involuntary-switches"};
+enum { ACCOUNT = sizeof account / sizeof *account };
+
+/* ---- events ---- */
+
+static bool has_name(const char *list, const char *name)
+{
+	size_t length = strlen(name);
+	for (const char *at = list; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0'))
+			return true;
+	return false;
+}
+
+static bool collect_names(struct counters_study *c, struct error *err)
+{
+	for (size_t k = 0; k < c->kernels.count; k++)
+		for (size_t p = 0; p < c->kernels.all[k].n_predictions; p++) {
+			const char *name = c->kernels.all[k].predictions[p].event;
+			bool known = false;
+			for (size_t i = 0; i < c->names.count; i++)
+				known |= strcmp(c->names.items[i], name) == 0;
+			if (!known && !vec_push(&c->names, name))
+				return error_no_memory(err);
+		}
+	return true;
+}
+
+static bool is_of_software(const struct event_definition *d)
+{
+	return d->encodings && d->encodings[0] && strncmp(d->encodings[0], "software:", 9) == 0;
+}
+
+/* Adds the event where the backend counts it. */
+static bool add_event(struct counters_backend *b, const char *request, struct error *err)
+{
+	struct counters_event e = {0};
+	struct availability here = {.state = READING_COUNTED};
+	if (!event_parse(b->session.events, request, &e.event, err))
+		return false;
+	const struct event_definition *d = e.event.definition;
+	/* kernels predict what a program does at the user level */
+	e.name = d && !(e.event.levels == LEVEL_KERNEL) ? d->name : "";
+	for (size_t i = 0; i < b->events.count; i++)
+		if (strcmp(b->events.items[i].event.label, e.event.label) == 0)
+			return true;
+	if (d && d->counted_by == COUNTED_BY_PROCESS) {
+		if (b->exact)
+			return true;
+	} else {
+		b->session.operations->available(b->session.backend, &e.event, &here);
+	}
+	if (here.state != READING_COUNTED && here.state != READING_UNPROVEN)
+		return true;
+	e.unproven = here.state == READING_UNPROVEN;
+	return vec_push(&b->events, e) || error_no_memory(err);
+}
+
+static bool add_default_events(struct counters_study *c, struct counters_backend *b, struct error *err)
+{
+	char request[128];
+	bool done = true;
+	for (size_t i = 0; done && i < c->names.count; i++) {
+		const struct event_definition *d = event_table_find(b->session.events, c->names.items[i]);
+		if (!d)
+			continue;
+		bool levels = d->counted_by != COUNTED_BY_PROCESS;
+		snprintf(request, sizeof request, "%s%s", d->name, levels ? ":u" : "");
+		done = add_event(b, request, err);
+		if (done && !b->exact && levels && is_of_software(d))
+			done = add_event(b, d->name, err);
+	}
+	return done && (b->exact || (add_event(b, "cycles:u", err) && add_event(b, "instructions:k", err)));
+}
+
+static bool add_asked_events(struct counters_study *c, struct counters_backend *b, struct error *err)
+{
+	struct event *events = NULL;
+	size_t n = 0;
+	bool done = event_parse_list(b->session.events, c->asked.events, &events, &n, err);
+	for (size_t i = 0; done && i < n; i++)
+		done = add_event(b, events[i].text, err);
+	free(events);
+	return done;
+}
+
+/* The events in one array, as measure_count() takes them. */
+static bool join_events(struct counters_backend *b, struct error *err)
+{
+	b->first_account = b->events.count;
+	b->n_account = b->account && b->events.count ? ACCOUNT : 0;
+	b->all = calloc(b->first_account + ACCOUNT, sizeof *b->all);
+	if (!b->all)
+		return error_no_memory(err);
+	for (size_t i = 0; i < b->events.count; i++)
+		b->all[i] = b->events.items[i].event;
+	for (size_t i = 0; i < b->n_account; i++)
+		if (!event_parse(b->session.events, account[i], &b->all[b->first_account + i], err))
+			return false;
+	return true;
+}
+
+static bool open_backend(struct counters_study *c, const char *on, struct error *err)
+{
+	if (c->n_backends == COUNTERS_BACKENDS_MOST)
+		return error_set(err, ERROR_USAGE, "at most %d backends are verified at once",
+				 COUNTERS_BACKENDS_MOST);
+	struct counters_backend *b = &c->backends[c->n_backends++];
+	b->on = on;
+	b->exact = strcmp(on, "exact") == 0 || strncmp(on, "model", 5) == 0;
+	b->account = !b->exact;
+	return session_open(&b->session, NULL, on, NULL, 0, err) &&
+	       (c->asked.events ? add_asked_events(c, b, err) : add_default_events(c, b, err)) &&
+	       join_events(b, err);
+}
+
+static bool is_backend(const char *name)
+{
+	for (size_t i = 0; i < backend_kinds(); i++)
+		if (strcmp(backend_kind(i)->name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool open_backends(struct counters_study *c, struct error *err)
+{
+	const char *list = c->asked.on ? c->asked.on : is_backend("exact") ? "exact,perf" : "perf";
+	char *copy = arena_strdup(&c->found.arena, list), *rest = copy, *on;
+	c->found.on = arena_strdup(&c->found.arena, list);
+	if (!copy || !c->found.on)
+		return error_no_memory(err);
+	while ((on = strsep(&rest, ",")))
+		if (!open_backend(c, on, err))
+			return false;
+	size_t events = 0;
+	for (size_t i = 0; i < c->n_backends; i++)
+		events += c->backends[i].events.count;
+	return events ||
+	       error_set(err, ERROR_UNSUPPORTED, "nothing that '%s' counts here is to be verified", list);
+}
+
+/* ---- kernels and sizes ---- */
+
+/* Is it predicted to count anything, at the kernel's largest size? */
+static bool moves(const struct kernel *kernel, const char *event)
+{
+	double value;
+	uint64_t n = kernel->n_quick ? kernel->quick[kernel->n_quick - 1] : kernel->n_most;
+	return (kernel_predict(kernel, event, n, NULL, &value, NULL) && value > 0) ||
+	       (kernel_predict_region(kernel, event, n, NULL, &value, NULL) && value > 0);
+}
+
+/* Counters of the machine come first: the engine has tests of its own. */
+static size_t weight_of(const struct counters_study *c, const char *event)
+{
+	for (size_t b = 0; b < c->n_backends; b++)
+		for (size_t i = 0; !c->backends[b].exact && i < c->backends[b].events.count; i++)
+			if (strcmp(c->backends[b].events.items[i].name, event) == 0)
+				return 1000;
+	return 1;
+}
+
+/* The kernels to run: all that can; of a quick look as few as reach the most events, then in their order. */
+static void choose_kernels(const struct counters_study *c, bool *chosen)
+{
+	size_t n = 0, most = c->asked.quick && !c->asked.kernels ? COUNTERS_QUICK_KERNELS : c->kernels.count;
+	bool *reached = calloc(c->names.count + 1, sizeof *reached);
+	while (reached && n < most) {
+		size_t best = c->kernels.count, best_new = 0;
+		for (size_t k = 0; k < c->kernels.count; k++) {
+			const struct kernel *kernel = &c->kernels.all[k];
+			size_t new = 1;
+			if (chosen[k] || kernel->why_not || !kernel->path ||
+			    (c->asked.kernels && !has_name(c->asked.kernels, kernel->name)))
+				continue;
+			for (size_t e = 0; e < c->names.count; e++)
+				if (!reached[e] && moves(kernel, c->names.items[e]))
+					new += weight_of(c, c->names.items[e]);
+			if (new > best_new)
+				best = k, best_new = new;
+		}
+		if (best == c->kernels.count)
+			break;
+		chosen[best] = true;
+		n++;
+		for (size_t e = 0; e < c->names.count; e++)
+			reached[e] |= moves(&c->kernels.all[best], c->names.items[e]);
+	}
+	free(reached);
+}
+
+static bool is_done(const struct counters_study *c, const struct counters_job *job)
+{
+	for (size_t i = 0; i < c->found.resumed; i++) {
+		const struct kept_point *p = &c->found.points.items[i];
+		bool exact = p->source == SOURCE_EXACT || p->source == SOURCE_MODEL;
+		if (p->size == job->size && strcmp(p->kernel, job->kernel->name) == 0 &&
+		    strcmp(p->interface, counters_interface_name(job->interface)) == 0 &&
+		    exact == job->backend->exact)
+			return true;
+	}
+	return false;
+}
+
+static bool add_jobs(struct counters_study *c, struct counters_backend *b, const struct kernel *kernel,
+		     enum kernel_interface interface, struct error *err)
+{
+	const uint64_t *sizes = c->asked.quick ? kernel->quick : kernel->sizes;
+	size_t n = c->asked.quick ? kernel->n_quick : kernel->n_sizes,
+	       take = c->asked.quick && n > COUNTERS_QUICK_SIZES ? COUNTERS_QUICK_SIZES : n;
+	for (size_t i = 0; i < take; i++) {
+		size_t at = take > 1 ? (i * (n - 1) + (take - 1) / 2) / (take - 1) : 0;
+		struct counters_job job = {
+			.backend = b, .kernel = kernel, .interface = interface, .size = sizes[at]};
+		job.done = is_done(c, &job);
+		if (!vec_push(&c->jobs, job))
+			return error_no_memory(err);
+	}
+	return true;
+}
+
+static bool predicts(const struct kernel *kernel, const struct counters_backend *b,
+		     enum kernel_interface interface)
+{
+	for (size_t i = 0; i < kernel->n_predictions; i++)
+		for (size_t e = 0; e < b->events.count; e++)
+			if ((kernel->predictions[i].interfaces & 1U << interface) &&
+			    strcmp(kernel->predictions[i].event, b->events.items[e].name) == 0)
+				return true;
+	return false;
+}
+
+/* Is anything known of what this backend counts there: by arithmetic, or by an engine that ran before? */
+static bool tells(const struct counters_study *c, const struct kernel *kernel, const struct counters_backend *b,
+		  enum kernel_interface interface)
+{
+	if (predicts(kernel, b, interface))
+		return true;
+	for (const struct counters_backend *engine = c->backends; engine < b; engine++)
+		for (size_t i = 0; engine->exact && i < engine->events.count; i++)
+			for (size_t k = 0; k < b->events.count; k++)
+				if (strcmp(engine->events.items[i].event.label, b->events.items[k].event.label) ==
+				    0)
+					return true;
+	return false;
+}
+
+static bool plan(struct counters_study *c, struct error *err)
+{
+	bool *chosen = calloc(c->kernels.count + 1, sizeof *chosen), done = chosen != NULL;
+	if (!chosen)
+		return error_no_memory(err);
+	choose_kernels(c, chosen);
+	for (size_t k = 0; k < c->kernels.count; k++)
+		c->found.kernels += chosen[k];
+	for (size_t b = 0; done && b < c->n_backends; b++)
+		for (size_t k = 0; done && c->backends[b].events.count && k < c->kernels.count; k++)
+			for (int i = 0; done && chosen[k] && i < KERNEL_INTERFACES; i++) {
+				const struct kernel *kernel = &c->kernels.all[k];
+				bool region = i == KERNEL_REGION;
+				if (region && (!kernel->region || !kernel->region_path ||
+					       !c->backends[b].session.operations->regions))
+					continue;
+				if (tells(c, kernel, &c->backends[b], (enum kernel_interface)i))
+					done = add_jobs(c, &c->backends[b], kernel, (enum kernel_interface)i, err);
+			}
+	free(chosen);
+	return done &&
+	       (c->jobs.count ||
+		error_set(err, ERROR_NOT_FOUND, "no kernel that can run here tells what these events must count"));
+}
+
+static bool check_kernels(const struct counters_study *c, struct error *err)
+{
+	char name[64];
+	for (const char *at = c->asked.kernels; at && *at; at += strcspn(at, ","), at += *at == ',') {
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);
+		const struct kernel *kernel = kernels_find(&c->kernels, name);
+		if (!kernel) {
+			error_set(err, ERROR_USAGE, "there is no kernel '%s'", name);
+			return error_hint(err, "'tare list kernels' shows them");
+		}
+		if (kernel->why_not)
+			return error_set(err, ERROR_UNSUPPORTED, "the kernel '%s' cannot run here: %s", name,
+					 kernel->why_not);
+	}
+	return true;
+}
+
+/* ---- begin and end ---- */
+
+static bool open_store(struct counters_study *c, struct error *err)
+{
+	struct error why = {0};
+	if (!c->asked.keeping || c->asked.keeping->off)
+		return true;
+	if (!keep_open(c->asked.keeping, RUNS_WRITE, &c->runs, &why)) {
+		if (why.text[0])
+			*err = why;
+		return why.code == ERROR_NOT_FOUND && !why.text[0];
+	}
+	if (!c->asked.anew && !runs_resume_verification(c->runs, &c->found, err))
+		return false;
+	c->found.resumed = c->found.points.count;
+	return true;
+}
+
+bool counters_begin(const struct counters_asked *asked, struct counters_study **out, struct error *err)
+{
+	struct counters_study *c = calloc(1, sizeof *c);
+	struct surroundings around = {0};
+	*out = NULL;
+	if (!c)
+		return error_no_memory(err);
+	c->asked = *asked;
+	c->found.grid = asked->quick ? "quick" : "full";
+	c->found.tare_version = TARE_VERSION;
+	c->found.started_unix = (uint64_t)time(NULL);
+	surroundings_find(&c->found.arena, &around);
+	c->found.microcode = around.microcode;
+	if ((measure_machine_facts(&c->found.arena, &c->found.facts) || error_no_memory(err)) &&
+	    kernels_load(NULL, &c->kernels, err) && check_kernels(c, err) && collect_names(c, err) &&
+	    open_backends(c, err) && open_store(c, err) && plan(c, err)) {
+		*out = c;
+		return true;
+	}
+	counters_end(c);
+	return false;
+}
+
+void counters_end(struct counters_study *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n_backends; i++) {
+		vec_free(&c->backends[i].events);
+		free(c->backends[i].all);
+		session_close(&c->backends[i].session);
+	}
+	if (c->runs)
+		runs_close(c->runs);
+	vec_free(&c->jobs);
+	vec_free(&c->names);
+	kernels_free(&c->kernels);
+	verification_free(&c->found);
+	free(c);
+}
+
+const struct verification *counters_found(const struct counters_study *c) { return &c->found; }
+
+/* ---- the way through ---- */
+
+static bool is_interrupted(const struct counters_study *c, struct error *err)
+{
+	return c->asked.interrupt && *c->asked.interrupt && !error_set(err, ERROR_SYSTEM, "interrupted");
+}
+
+/* The jobs of one kernel, backend and interface stand together: [from, to). */
+static size_t group_end(const struct counters_study *c, size_t from)
+{
+	const struct counters_job *jobs = c->jobs.items;
+	size_t to = from + 1;
+	while (to < c->jobs.count && jobs[to].kernel == jobs[from].kernel &&
+	       jobs[to].backend == jobs[from].backend && jobs[to].interface == jobs[from].interface)
+		to++;
+	return to;
+}
+
+/* Linear in the size between the smallest and the largest: kernels are loops. */
+static bool predict_group(struct counters_study *c, size_t from, size_t to, double *seconds, struct error *err)
+{
+	const struct counters_job *first = &c->jobs.items[from], *last = &c->jobs.items[to - 1];
+	double least, most;
+	if (!counters_try(c, first, &least, err) || !counters_try(c, first, &least, err) ||
+	    !counters_try(c, last, &most, err))
+		return false;
+	for (size_t i = from; i < to; i++) {
+		struct counters_job *job = &c->jobs.items[i];
+		double part = last->size > first->size
+				      ? (double)(job->size - first->size) / (double)(last->size - first->size)
+				      : 0;
+		job->seconds = (double)counters_repetitions(c, job) * (least + part * fmax(most - least, 0));
+		*seconds += job->done ? 0 : job->seconds;
+	}
+	return true;
+}
+
+bool counters_predict_seconds(struct counters_study *c, double *seconds, struct error *err)
+{
+	*seconds = 0;
+	for (size_t from = 0, to; from < c->jobs.count; from = to) {
+		to = group_end(c, from);
+		if (is_interrupted(c, err) || !predict_group(c, from, to, seconds, err))
+			return false;
+	}
+	c->found.predicted_seconds = *seconds;
+	return true;
+}
+
+static void tell(const struct counters_study *c, size_t at, double took)
+{
+	double before = 0, after = 0;
+	for (size_t i = 0; i < c->jobs.count; i++)
+		if (!c->jobs.items[i].done)
+			*(i < at ? &before : &after) += c->jobs.items[i].seconds;
+	if (c->asked.progress)
+		c->asked.progress(c->asked.progress_context, at, c->jobs.count,
+				  !(before + after > 0)    ? -1
+				  : took > 1 && before > 0 ? after * took / before
+							   : after,
+				  c->jobs.items[at].kernel->name);
+}
+
+static bool keep_points(struct counters_study *c, size_t from, struct error *err)
+{
+	return !c->runs || c->found.points.count == from || runs_put_points(c->runs, &c->found, from, err);
+}
+
+bool counters_run(struct counters_study *c, struct error *err)
+{
+	struct clock clock = clock_monotonic();
+	uint64_t begin = clock_now_ns(&clock);
+	double before = c->found.seconds;
+	size_t kept = c->found.points.count;
+	bool done = !c->runs || c->found.id || runs_begin_verification(c->runs, &c->found, err);
+	for (size_t i = 0; done && i < c->jobs.count; i++) {
+		const struct counters_job *job = &c->jobs.items[i];
+		double took = (double)(clock_now_ns(&clock) - begin) / 1e9;
+		tell(c, i, took);
+		if (!job->done)
+			done = !is_interrupted(c, err) &&
+			       counters_measure(c, job, counters_repetitions(c, job), err);
+		c->found.seconds = before + (double)(clock_now_ns(&clock) - begin) / 1e9;
+		if (i + 1 == c->jobs.count || c->jobs.items[i + 1].kernel != job->kernel || !done) {
+			struct error why = {0};
+			if (!keep_points(c, kept, done ? err : &why))
+				return false;
+			kept = c->found.points.count;
+		}
+	}
+	return done;
+}

@@ -1,0 +1,66 @@
+/* A verification under way, for the files of session/counters*.c. */
+#ifndef TARE_SESSION_COUNTERS_INSIDE_H
+#define TARE_SESSION_COUNTERS_INSIDE_H
+
+#include "session/counters.h"
+#include "session/session.h"
+#include "trust/kernels.h"
+
+enum {
+	COUNTERS_BACKENDS_MOST = 8,
+	COUNTERS_EXACT_RUNS = 3,  /* required equal */
+	COUNTERS_QUICK_RUNS = 10, /* of counters that vary */
+	COUNTERS_FULL_RUNS = 100, /* Korn, Nieto */
+	COUNTERS_QUICK_SIZES = 6,
+	COUNTERS_QUICK_KERNELS = 10,
+};
+
+/* An event that a backend counts here. */
+struct counters_event {
+	struct event event;
+	const char *name; /* as kernels predict it */
+	bool unproven;    /* its counter runs, and was never seen to move */
+};
+
+struct counters_backend {
+	const char *on;
+	struct session session;
+	VEC(struct counters_event) events;
+	bool exact;   /* engine and models: three times, equal */
+	bool account; /* the operating system's account of an execution is its program's: interrupts are known */
+	size_t first_account; /* index of the first of the account's events, behind `events` */
+	size_t n_account;
+	struct event *all; /* events, then those of the account */
+};
+
+/* One kernel at one size by one backend through one interface. */
+struct counters_job {
+	struct counters_backend *backend;
+	const struct kernel *kernel;
+	enum kernel_interface interface;
+	uint64_t size;
+	bool done;      /* by the verification that is resumed */
+	double seconds; /* expected */
+};
+
+struct counters_study {
+	struct counters_asked asked;
+	struct verification found;
+	struct kernels kernels;
+	struct counters_backend backends[COUNTERS_BACKENDS_MOST];
+	size_t n_backends;
+	VEC(struct counters_job) jobs;
+	VEC(const char *) names; /* of all events that kernels predict, each once */
+	struct runs *runs;       /* NULL: nothing is kept */
+};
+
+/* counters_measure.c: executes the job, and adds a point for each event that it can say something of. */
+bool counters_measure(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+		      struct error *err);
+/* Without adding points: how long it takes. */
+bool counters_try(struct counters_study *c, const struct counters_job *job, double *seconds, struct error *err);
+/* "region", "command" */
+const char *counters_interface_name(enum kernel_interface interface);
+size_t counters_repetitions(const struct counters_study *c, const struct counters_job *job);
+
+#endif

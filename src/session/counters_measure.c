@@ -1,0 +1,181 @@
+/* One kernel at one size, counted: points of what was seen. */
+#include "session/counters_inside.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+
+const char *counters_interface_name(enum kernel_interface interface)
+{
+	return interface == KERNEL_REGION ? "region" : "command";
+}
+
+size_t counters_repetitions(const struct counters_study *c, const struct counters_job *job)
+{
+	return job->backend->exact ? COUNTERS_EXACT_RUNS
+	       : c->asked.quick    ? COUNTERS_QUICK_RUNS
+				   : COUNTERS_FULL_RUNS;
+}
+
+/* The estimates of the interface. */
+static const struct estimate *counts_of(const struct counters_job *job, const struct result *result, size_t *n)
+{
+	if (job->interface == KERNEL_COMMAND) {
+		*n = result->n_estimates;
+		return result->estimates;
+	}
+	*n = result->n_regions ? result->regions[0].n_estimates : 0;
+	return result->n_regions ? result->regions[0].estimates : NULL;
+}
+
+/* Executions by the backend, with all events that have a value to be told there. */
+static bool execute(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+		    struct result **result, struct error *err)
+{
+	struct counters_backend *b = job->backend;
+	bool region = job->interface == KERNEL_REGION;
+	char number[24];
+	char *argv[] = {(char *)(region ? job->kernel->region_path : job->kernel->path), number, NULL};
+	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
+	struct session_regions regions = {0};
+	struct measure_options options = {
+		.size = sizeof options,
+		.repetitions = repetitions,
+		.several_runs = true,
+		.has_warm_ups = true,
+		.confidence = 0.95,
+		.program_output = OUTPUT_NONE,
+		.interrupt = c->asked.interrupt,
+	};
+	snprintf(number, sizeof number, "%llu", (unsigned long long)job->size);
+	*result = NULL;
+	if (region && !session_regions_find(&regions, &job->kernel->region, 1, &command, err))
+		return false;
+	target.regions = regions.asked;
+	target.n_regions = regions.n;
+	bool done = measure_count(b->session.operations, b->session.backend, &target, b->all,
+				  b->first_account + b->n_account, NULL, 0, &options, result, err);
+	session_regions_free(&regions);
+	if (done && (*result)->wait_status != 0 && !(*result)->interrupted) {
+		int status = (*result)->wait_status;
+		done = error_set(err, ERROR_SYSTEM, "the kernel '%s%s %s' ended with status %d", job->kernel->name,
+				 region ? "-region" : "", number,
+				 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+		result_free(*result);
+		*result = NULL;
+	}
+	return done;
+}
+
+/* Faults and switches of each execution; NULL where they are not known. */
+static double *interrupts_of(struct counters_study *c, const struct counters_job *job, const struct result *result,
+			     size_t n)
+{
+	const struct counters_backend *b = job->backend;
+	double *sum = b->n_account ? arena_alloc(&c->found.arena, (n + 1) * sizeof *sum) : NULL;
+	for (size_t a = 0; sum && a < b->n_account; a++) {
+		const struct estimate *e = &result->estimates[b->first_account + a];
+		if (!e->known || e->n_runs != n)
+			return NULL;
+		for (size_t i = 0; i < n; i++)
+			sum[i] += e->runs[i];
+	}
+	return sum;
+}
+
+static bool predict(const struct counters_job *job, const char *event, double *value)
+{
+	return job->interface == KERNEL_REGION
+		       ? kernel_predict_region(job->kernel, event, job->size, NULL, value, NULL)
+		       : kernel_predict(job->kernel, event, job->size, NULL, value, NULL);
+}
+
+/* What the engine counted there, each time alike. */
+static bool engine_says(const struct counters_study *c, const struct kept_point *of, double *value)
+{
+	for (size_t i = 0; i < c->found.points.count; i++) {
+		const struct kept_point *p = &c->found.points.items[i];
+		if (p->source != SOURCE_EXACT || p->size != of->size || strcmp(p->kernel, of->kernel) != 0 ||
+		    strcmp(p->event, of->event) != 0 || strcmp(p->interface, of->interface) != 0)
+			continue;
+		for (size_t k = 1; k < p->n_observed; k++)
+			if (p->observed[k] != p->observed[0])
+				return false;
+		*value = p->n_observed ? p->observed[0] : NAN;
+		return p->n_observed > 0;
+	}
+	return false;
+}
+
+static bool add_point(struct counters_study *c, const struct counters_job *job, const struct counters_event *event,
+		      const struct estimate *e, double *interrupts, size_t n, struct error *err)
+{
+	struct arena *arena = &c->found.arena;
+	struct kept_point p = {.kernel = job->kernel->name,
+			       .size = job->size,
+			       .event = event->event.label,
+			       .interface = counters_interface_name(job->interface),
+			       .source = e->known ? e->source : SOURCE_HW,
+			       .machine = e->machine ? arena_strdup(arena, e->machine) : NULL,
+			       .predicted = NAN,
+			       .n_observed = e->known ? e->n_runs : n,
+			       .interrupts = interrupts,
+			       .n_interrupts = interrupts ? n : 0};
+	double engine;
+	if (!e->known && !event->unproven)
+		return true; /* not counted in this execution: nothing is seen */
+	if (predict(job, event->name, &p.predicted))
+		p.witnesses |= WITNESS_ARITHMETIC;
+	if (!job->backend->exact && engine_says(c, &p, &engine)) {
+		if (!(p.witnesses & WITNESS_ARITHMETIC))
+			p.predicted = engine;
+		if (p.predicted == engine)
+			p.witnesses |= WITNESS_ENGINE;
+	}
+	if (interrupts && p.n_observed != n)
+		p.interrupts = NULL, p.n_interrupts = 0;
+	p.observed = arena_alloc(arena, (p.n_observed + 1) * sizeof *p.observed);
+	if (!p.observed)
+		return error_no_memory(err);
+	for (size_t i = 0; e->known && i < e->n_runs; i++)
+		p.observed[i] = e->runs[i];
+	return vec_push(&c->found.points, p) || error_no_memory(err);
+}
+
+bool counters_measure(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+		      struct error *err)
+{
+	struct counters_backend *b = job->backend;
+	struct result *result;
+	size_t n;
+	if (!execute(c, job, repetitions, &result, err))
+		return false;
+	const struct estimate *counts = counts_of(job, result, &n);
+	double *interrupts = interrupts_of(c, job, result, result->repetitions_done);
+	bool done = !result->interrupted;
+	for (size_t i = 0; done && i < b->events.count && i < n; i++)
+		done = add_point(c, job, &b->events.items[i], &counts[i], interrupts, result->repetitions_done,
+				 err);
+	if (result->interrupted)
+		error_set(err, ERROR_SYSTEM, "interrupted");
+	c->found.executions += result->executions;
+	result_free(result);
+	return done;
+}
+
+bool counters_try(struct counters_study *c, const struct counters_job *job, double *seconds, struct error *err)
+{
+	struct clock clock = clock_monotonic();
+	struct result *result;
+	uint64_t begin = clock_now_ns(&clock);
+	if (!execute(c, job, 1, &result, err))
+		return false;
+	result_free(result);
+	*seconds = (double)(clock_now_ns(&clock) - begin) / 1e9;
+	return true;
+}

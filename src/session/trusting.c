@@ -1,0 +1,171 @@
+/* What was verified before (tare verify), beside the numbers of a result. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "session/session.h"
+#include "session/surroundings.h"
+#include "session/trusting.h"
+#include "store/runs/verdicts.h"
+#include "trust/verdict.h"
+
+static enum verdict_kind kind_of(const char *name)
+{
+	for (int i = 0; i < VERDICT_KINDS; i++)
+		if (strcmp(verdict_kind_name((enum verdict_kind)i), name) == 0)
+			return (enum verdict_kind)i;
+	return VERDICT_UNJUDGED;
+}
+
+static bool is_of(const struct kept_verdict *row, const struct estimate *e, const char *interface)
+{
+	enum source source = e->source == SOURCE_SCALED ? SOURCE_HW : e->source;
+	return row->source == source && strcmp(row->event, e->event) == 0 &&
+	       strcmp(row->interface, interface) == 0 &&
+	       (source != SOURCE_MODEL || (e->machine && row->machine && strcmp(e->machine, row->machine) == 0));
+}
+
+/* Its counter was seen to count nothing here: a 0 is no count. */
+static bool not_counted(struct result *result, struct estimate *e, const struct kept_verdict *row)
+{
+	if (e->value > 0)
+		return true;
+	e->why = arena_printf(&result->arena, "its counter counts nothing here ('tare verify', verification %lld)",
+			      (long long)row->evidence);
+	e->known = e->has_interval = false;
+	e->source = SOURCE_NONE;
+	e->n_runs = 0;
+	return e->why != NULL;
+}
+
+static bool judge(struct result *result, struct estimate *e, const struct kept_verdict *row)
+{
+	enum verdict_kind kind = kind_of(row->kind);
+	double gross = e->has_tare ? e->gross : e->value;
+	if (kind == VERDICT_NOTHING)
+		return not_counted(result, e, row);
+	enum trust trust = verdict_trust(kind, e->has_tare, row->usable_from, gross);
+	/* what was extrapolated is another question than whether the counter counts */
+	if (e->source == SOURCE_SCALED && trust == TRUST_VERIFIED)
+		trust = TRUST_UNVERIFIED;
+	if (trust == TRUST_UNVERIFIED)
+		return true;
+	e->trust = trust;
+	/* a calibration's id comes first */
+	e->evidence = arena_printf(&result->arena, "%s%sverification:%lld", e->evidence ? e->evidence : "",
+				   e->evidence ? " " : "", (long long)row->evidence);
+	return e->evidence != NULL;
+}
+
+/* One line for what a reader has to know before he uses a number. */
+static void say(struct str *line, const char *word, const struct estimate *e, const struct kept_verdict *row)
+{
+	if (strstr(line->text ? line->text : "", e->event))
+		return;
+	str_appendf(line, "%s%s", line->length ? ", " : word, e->event);
+	str_appendf(line, " (%s)", row->text[0] ? row->text : row->kind);
+}
+
+struct trust_lines {
+	struct str biased, refuted;
+};
+
+static bool judge_all(struct result *result, struct estimate *estimates, size_t n, const char *interface,
+		      const struct verdict_list *list, struct trust_lines *lines)
+{
+	bool done = true;
+	for (size_t i = 0; i < n && done; i++) {
+		struct estimate *e = &estimates[i];
+		if (!e->known || e->trust == TRUST_REFUTED)
+			continue;
+		if (e->source == SOURCE_EXACT) {
+			e->trust = TRUST_VERIFIED; /* by the tests of its release */
+			if (!e->evidence)
+				e->evidence = "release:" TARE_VERSION;
+			continue;
+		}
+		for (size_t k = 0; list && k < list->rows.count; k++) {
+			const struct kept_verdict *row = &list->rows.items[k];
+			if (!is_of(row, e, interface))
+				continue;
+			done = judge(result, e, row);
+			if (e->known && e->trust == TRUST_BIASED)
+				say(&lines->biased, "biased: ", e, row);
+			else if (e->known && e->trust == TRUST_REFUTED)
+				say(&lines->refuted, "refuted: ", e, row);
+			break;
+		}
+	}
+	return done;
+}
+
+static bool add_note(struct result *result, const char *text, enum note_rank rank)
+{
+	struct result_note *notes = arena_alloc(&result->arena, (result->n_notes + 1) * sizeof *notes);
+	if (!notes || !text)
+		return false;
+	if (result->n_notes)
+		memcpy(notes, result->notes, result->n_notes * sizeof *notes);
+	notes[result->n_notes++] = (struct result_note){text, rank};
+	result->notes = notes;
+	return true;
+}
+
+static bool add_line(struct result *result, struct str *line)
+{
+	bool done = !line->failed &&
+		    (!line->length || add_note(result, arena_strdup(&result->arena, line->text), NOTE_ACT));
+	str_free(line);
+	return done;
+}
+
+static bool has_counters(const struct result *result)
+{
+	for (size_t i = 0; i < result->n_estimates; i++)
+		if (result->estimates[i].known && result->estimates[i].source != SOURCE_EXACT)
+			return true;
+	return false;
+}
+
+/* False: there are none, for whatever reason; a report does without. */
+static bool find(const struct keeping *keeping, const struct result *result, struct verdict_list *list)
+{
+	struct runs *runs;
+	struct error err = {0};
+	struct arena arena = {0};
+	struct surroundings around = {0};
+	if (!has_counters(result) || !keep_open(keeping, RUNS_READ, &runs, &err))
+		return false;
+	surroundings_find(&arena, &around);
+	const struct verification here = {
+		.facts = result->machine, .microcode = around.microcode, .tare_version = TARE_VERSION};
+	bool done = runs_find_verdicts(runs, &here, list, &err);
+	runs_close(runs);
+	arena_free(&arena);
+	return done;
+}
+
+bool session_trust(struct session *s, const struct keeping *keeping)
+{
+	struct result *result = s->result;
+	struct verdict_list list = {0};
+	struct trust_lines lines = {0};
+	/* recorded readings are of no machine that was verified */
+	bool found = strcmp(s->operations->name, "replay") != 0 && find(keeping, result, &list);
+	bool done = judge_all(result, result->estimates, result->n_estimates, "command", found ? &list : NULL,
+			      &lines);
+	for (size_t r = 0; done && r < result->n_regions; r++)
+		done = judge_all(result, result->regions[r].estimates, result->regions[r].n_estimates, "region",
+				 found ? &list : NULL, &lines);
+	done = add_line(result, &lines.refuted) && done;
+	done = add_line(result, &lines.biased) && done;
+	if (found && list.stale)
+		done = done &&
+		       add_note(result,
+				arena_printf(&result->arena, "what 'tare verify' found is stale: %s; run it again",
+					     list.stale),
+				NOTE_READ);
+	if (found)
+		verdict_list_free(&list);
+	return done;
+}

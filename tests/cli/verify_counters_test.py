@@ -1,0 +1,118 @@
+"""`tare verify`: the counters of this machine, judged on kernels whose counts are known; and what later reports say."""
+import json
+import os
+import platform
+import sqlite3
+
+KERNELS = os.path.abspath(__import__("sys").argv[2])
+
+from cli import *
+
+# LeakSanitizer, in a kernel that has libtare in it, ends it with status 1 while it is probed. cli_verify_faults looks for leaks.
+ENV = environment(TARE_STORE=os.path.abspath("verdicts.db"), TARE_KERNELS=KERNELS, ASAN_OPTIONS="detect_leaks=0")
+run = tare
+
+
+def tare(*arguments, **more):
+    return run(*arguments, **{"env": ENV, **more})
+
+
+def verify(*arguments, code=0):
+    seen = tare("verify", "--quick", "--json", *arguments)
+    ok(seen.code == code, f"'verify --quick {' '.join(arguments)}': exit code {code}", seen)
+    return json.loads(seen.out) if seen.out else {}
+
+
+def verdicts(found, **of):
+    return {(v["event"], v["interface"]): v for v in found["verdicts"] if all(v[key] == value for key, value in of.items())}
+
+
+# ---- what is wrong is told before anything runs ----
+for words, what in ((("--kernels", "nothing"), "there is no kernel 'nothing'"), (("--on", "nobody"), "unknown backend 'nobody'"),
+                    (("-e", "no-such-event"), "no-such-event"), (("-c", "5"), "only of sampling"), (("--seed", "5"), "only of sampling")):
+    seen = tare("verify", *words)
+    ok(seen.code == 2 and what in seen.err and seen.out == "", f"'tare verify {' '.join(words)}' is refused", seen)
+seen = tare("verify", "sampling", "--quick", "true")
+ok(seen.code == 2 and "not of sampling" in seen.err, "'tare verify sampling --quick' is refused", seen)
+ok(not os.path.exists("verdicts.db"), "what was refused made no store")
+
+# ---- the operating system's page faults: exact on first touch ----
+r = verify("--on", "perf", "--kernels", "pages", "-e", "page-faults:u")
+row = verdicts(r)[("page-faults:u", "command")]
+ok(row["verdict"] == "exact" and row["source"] == "os" and row["witnesses"] == ["arithmetic"] and not row["fault"],
+   "page faults on first touch are exact, by arithmetic", row)
+equal(len({p["size"] for p in r["points"]}), 6, "a quick look has six sizes")
+ok(all(len(p["observed"]) == 10 for p in r["points"]), "each of ten executions", r["points"][:2])
+equal(r["verification"], 1, "it is kept as verification 1")
+plain = parsed(tare("count", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true").out, "a count after it")
+row = plain["results"][0]
+equal((row["trust"], row["evidence"]), ("verified", "verification:1"), "a later count is verified, and names its evidence")
+text = tare("count", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true").out
+has(text, re.compile(r"^  page-faults:u +[0-9,]+ +±\? +os✓$", re.M), "its row has a mark in the source's column")
+has_not(text, re.compile("trust|verif"), "and nothing more")
+without = parsed(tare("count", "--no-store", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true").out,
+                 "a count without a store")
+equal(without["results"][0]["trust"], "unverified", "without a store it is unverified")
+
+# ---- another kernel, CPU, microcode or tare: the verdict is stale ----
+base = sqlite3.connect("verdicts.db")
+for column, word in (("kernel", "kernel"), ("cpu", "CPU"), ("microcode", "microcode")):
+    (now,) = base.execute(f"SELECT {column} FROM machines WHERE id = (SELECT machine FROM verifications)").fetchone()
+    base.execute(f"UPDATE machines SET {column} = 'another' WHERE id = (SELECT machine FROM verifications)")
+    base.commit()
+    seen = tare("count", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true").out
+    has(seen, re.compile(rf"what 'tare verify' found is stale: the {word} was 'another';\s+run\s+it\s+again"), f"after another {word} it is stale, and says so")
+    has(seen, re.compile(r" os$", re.M), "and verifies nothing")
+    base.execute(f"UPDATE machines SET {column} = ? WHERE id = (SELECT machine FROM verifications)", (now,))
+    base.commit()
+base.execute("UPDATE verifications SET tare_version = '0.0.7'")
+base.commit()
+has(tare("count", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true").out, "the tare was '0.0.7'", "so it is by another tare")
+base.execute("UPDATE verifications SET tare_version = ?", (json.loads(tare("count", "--json", "-o", "-", "true").out)["version"],))
+base.commit()
+
+# ---- what verdicts mean for counts: planted into the store ----
+def planted(kind, shape="", text="", offset=0, usable_from=0):
+    base.execute("UPDATE verdicts SET kind = ?, shape = ?, text = ?, offset = ?, usable_from = ?", (kind, shape, text, offset, usable_from))
+    base.commit()
+    report = tare("count", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true").out
+    rows = json.loads(tare("count", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true").out)["results"]
+    return rows[0]["trust"], report
+
+
+trust, text = planted("proportional", "times", "counts each event twice")
+equal(trust, "biased", "proportional: biased")
+has(text, re.compile(r"os~$", re.M), "… with its mark")
+has(text, re.compile(r"! biased: page-faults:u \(counts each event twice\)"), "… and a line that says how")
+trust, text = planted("wrong", "stuck", "always shows 4711")
+equal(trust, "refuted", "wrong: refuted")
+has(text, re.compile(r"! refuted: page-faults:u \(always shows 4711\)"), "… and a line that says why")
+equal([planted("noisy", usable_from=n)[0] for n in (1, 1e9, float("inf"))], ["verified", "biased", "biased"], "noisy: verified above N events, else biased")
+equal([planted(kind)[0] for kind in ("unpredictable", "unjudged", "no such verdict")], ["unverified"] * 3, "unpredictable, unjudged, unknown: unverified")
+equal([planted("offset", offset=5)[0], planted("exact")[0]], ["biased", "verified"], "an offset that is left in: biased; exact: verified")
+equal(planted("counts nothing here")[0], "unverified", "a counter that was seen to count nothing, and counts, is unverified")
+
+# ---- an interrupted one is resumed ----
+base.execute("UPDATE verifications SET finished = 0")
+base.execute("DELETE FROM verdicts")
+base.commit()
+r = verify("--on", "perf", "--kernels", "pages", "-e", "page-faults:u")
+equal((r["verification"], r["resumed_points"] > 0, r["executions"]), (1, True, 0), "what was measured is not measured again")
+equal(verdicts(r)[("page-faults:u", "command")]["verdict"], "exact", "and the verdict is the same")
+r = verify("--on", "perf", "--kernels", "pages", "-e", "page-faults:u", "--anew")
+equal((r["verification"], r["resumed_points"]), (2, 0), "a finished one, or --anew, is another verification")
+
+# ---- the engine: a witness, and judged itself ----
+if platform.machine() == "x86_64":
+    seen = tare("verify", "--quick", "--on", "exact", "--kernels", "loop,stores,fp-add", "-o", "report")
+    report = open("report").read()
+    ok(seen.code == 0 and seen.out == "" and re.search(r"this takes about \d+ (s|min)$", seen.err, re.M), "how long it takes is said before it starts", seen)
+    for event in ("instructions:u", "loads:u", "stores:u", "branches:u"):
+        has(report, re.compile(rf"^  {event} +exact +both +arith. +exact$", re.M), f"the engine's {event} are arithmetic's, of commands and regions")
+    has(report, re.compile(r"no\s+counters of this machine"), "the report says which witnesses were there")
+    row = parsed(tare("count", "--no-store", "--json", "-o", "-", "--program-output", "none", "--on", "exact", "-e", "loads:u", "true").out, "an exact count")["results"][0]
+    ok(row["trust"] == "verified" and row["evidence"].startswith("release:"), "the engine's events are verified by the tests of their release", row)
+    ok(max(len(line) for line in report.splitlines()) <= 80, "a report fits into 80 columns", report)
+else:
+    skip("the engine is for x86-64", "the engine is judged")
+done()

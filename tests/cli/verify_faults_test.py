@@ -1,0 +1,96 @@
+"""`tare verify` names faulty counters, by recordings: what the kernels must count (tare verify's own predictions), with a fault planted into each
+reading. The engine's and a model's counts are planted in the same way."""
+import json
+import os
+import random
+
+KERNELS = os.path.abspath(__import__("sys").argv[2])
+
+from cli import *
+
+ENV = environment(TARE_KERNELS=KERNELS)
+EVENTS = ["instructions:u", "loads:u", "stores:u", "branches:u", "fp-operations:u"]
+NAMES = "loop,array,stores,fp-add,branches"
+EXECUTIONS = {"hw": 10, "model": 10, "exact": 10}  # a recording is read as a counter that may vary is
+
+
+def verify(on, *arguments):
+    return tare("verify", "--quick", "--json", "--no-store", "--kernels", NAMES, "-e", ",".join(EVENTS), "--on", on, *arguments, env=ENV)
+
+
+def recording(readings_of, source):
+    """Executions in tare's order: for its estimate of the time the smallest size twice and the largest once of each kernel, then all."""
+    kernels = list(dict.fromkeys(kernel for kernel, _ in POINTS))
+    sizes = {kernel: [n for k, n in POINTS if k == kernel] for kernel in kernels}
+    order = [(k, n) for k in kernels for n in (sizes[k][0], sizes[k][0], sizes[k][-1])]
+    order += [(k, n) for k in kernels for n in sizes[k] for _ in range(EXECUTIONS[source])]
+    write("faulty.json", json.dumps({"tare_recording": 1, "events": [{"name": e, "source": source} for e in EVENTS],
+                                     "executions": [{"readings": readings_of(dict(POINTS[point]))} for point in order]}))
+    return "replay:faulty.json"
+
+
+def judged(event_or_all, fault, source="hw"):
+    """The verdicts where `fault` changes the readings of one event, or of all of them at once."""
+    def readings(counts):
+        if callable(event_or_all):
+            return event_or_all(counts)
+        return {**counts, event_or_all: fault(counts[event_or_all], counts)}
+    seen = verify(recording(readings, source))
+    found = json.loads(seen.out) if seen.out else {"verdicts": []}
+    return seen, {v["event"]: v for v in found["verdicts"]}
+
+
+# ---- what arithmetic says of each kernel and size: a recording of nothing, once for each execution, has it beside ----
+write("zero.json", json.dumps({"tare_recording": 1, "after_last": "repeat", "events": [{"name": e, "source": "hw"} for e in EVENTS],
+                               "executions": [{"readings": {e: 0 for e in EVENTS}}]}))
+seen = verify("replay:zero.json")
+POINTS = {}
+for p in json.loads(seen.out)["points"]:
+    POINTS.setdefault((p["kernel"], p["size"]), {})[p["event"]] = int(p["predicted"] or 0)
+equal(len(POINTS), 30, "five kernels at six sizes")
+equal({v["verdict"] for v in json.loads(seen.out)["verdicts"]}, {"counts nothing here"}, "counters that show 0 count nothing here")
+equal(seen.code, 0, "which is no fault: no count of theirs is reported")
+
+seen, found = judged(lambda counts: counts, None)
+equal((seen.code, {v["verdict"] for v in found.values()}, {v["executions"] for v in found.values()}), (0, {"exact"}, {300, 60}), "clean counters are exact, in all of 300 executions; FP operations have one kernel of the five")
+
+chance = random.Random(5)
+CAP = 5000
+faults = [
+    ("twice", "loads:u", lambda x, c: 2 * x, "proportional", "counts each event twice"),
+    ("16 times", "stores:u", lambda x, c: 16 * x, "proportional", "counts each event 16 times"),
+    ("halved", "branches:u", lambda x, c: x // 2, "proportional", "counts half of the branches"),
+    ("dropped samples", "instructions:u", lambda x, c: 1000 * sum(chance.random() < 0.7 for _ in range(x // 1000)), "wrong", "loses samples of 1000"),
+    ("2^12 wraps", "instructions:u", lambda x, c: x % 4096, "wrong", "begins anew at 2^12"),
+    ("stuck", "branches:u", lambda x, c: 4711, "wrong", "always shows 4711"),
+    ("throttled", "instructions:u", lambda x, c: min(x, 2000 + (x - 2000) // 4), "wrong", "throttled: beyond"),
+    ("saturating", "instructions:u", lambda x, c: min(x, CAP), "wrong", f"stays at {CAP}"),
+    ("another event", "loads:u", lambda x, c: c["stores:u"], "wrong", "counts stores:u instead"),
+    ("stores, too", "loads:u", lambda x, c: x + c["stores:u"], "proportional", "counts stores:u, too"),
+    ("an offset", "instructions:u", lambda x, c: x + 139, "offset", "+139"),
+]
+for name, event, fault, verdict, text in faults:
+    seen, found = judged(event, fault)
+    row = found.get(event, {})
+    ok(row.get("verdict") == verdict and text in row.get("text", ""), f"{name}: {event} is {verdict}: {text}", row or seen)
+    equal({e: v["verdict"] for e, v in found.items() if e != event and v["verdict"] != "exact"}, {}, f"{name}: no other counter is accused")
+    equal(seen.code, 0 if verdict == "offset" else 1, f"{name}: the exit code says so")
+
+seen, found = judged(lambda c: {**c, "loads:u": c["branches:u"], "branches:u": c["loads:u"]}, None)
+ok("counts branches:u instead" in found["loads:u"]["text"] and "counts loads:u instead" in found["branches:u"]["text"], "two swapped events are both named", found)
+
+# ---- the engine and models are judged in the same way; of the engine, every difference is a fault ----
+defects = [
+    ("a block's counter counts twice", lambda x, c: 2 * x), ("one instruction more at the start", lambda x, c: x + 1),
+    ("the last block is lost", lambda x, c: max(0, x - 3)), ("16 bits", lambda x, c: x % 65536), ("saturates at 2^12", lambda x, c: min(x, 4095)),
+    ("loads instead", lambda x, c: c["loads:u"]), ("branches are missed", lambda x, c: x - c["branches:u"]), ("stores are counted again", lambda x, c: x + c["stores:u"]),
+    ("always the same", lambda x, c: 77), ("0.1 % more", lambda x, c: x + x // 1000),
+]
+for source in ("exact", "model"):
+    for name, defect in defects:
+        seen, found = judged("instructions:u", defect, source)
+        row = found.get("instructions:u", {})
+        ok(row.get("source") == source and row.get("verdict") not in (None, "exact") and row.get("text"), f"{source}: {name}: {row.get('verdict')}, {row.get('text')}", row or seen)
+        if source == "exact":
+            ok(row.get("fault") and seen.code == 1, f"{source}: {name}: is a fault", row)
+done()
