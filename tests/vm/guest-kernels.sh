@@ -4,6 +4,7 @@ set -- /kernels/*.truth
 names=
 for truth; do
 	name=${truth##*/}
-	names="$names ${name%.truth}"
+	name=${name%.truth}
+	[ "$name" = start ] || names="$names $name" # start: what all of them begin with
 done
 exec kernels_test /kernels /kernels $names
