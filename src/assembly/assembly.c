@@ -444,15 +444,16 @@ static void split_instruction(const struct assembly *a, struct statement *s)
 	s->operands = (struct text_slice){past_space(a, s->word.end, s->whole.end), s->whole.end};
 }
 
-/* Labels, then at most one directive or instruction, up to the line's end or a separator. */
-static bool read_statements(struct assembly_reader *r, struct error *err)
+/* A label, or a directive or instruction up to the line's end or a separator. *label: it was one. */
+static bool read_statement(struct assembly_reader *r, bool *label, struct error *err)
 {
 	struct assembly *a = r->a;
 	size_t end = r->at, at = r->at;
 	unsigned line = r->line;
+	*label = false;
 	if (!find_end(r, &end, err))
 		return false;
-	while (at < end) {
+	if (at < end) {
 		struct statement s = {.function = NONE};
 		s.word = word_at(a, at, end);
 		size_t colon = past_space(a, s.word.end, end);
@@ -461,10 +462,9 @@ static bool read_statements(struct assembly_reader *r, struct error *err)
 		    !(colon + 1 < end && (a->text[colon + 1] == ':' || a->text[colon + 1] == '='))) {
 			s.kind = STATEMENT_LABEL;
 			s.whole = (struct text_slice){at, colon + 1};
-			if (!add(r, &s, err))
-				return false;
-			at = past_space(a, colon + 1, end);
-			continue;
+			r->at = colon + 1;
+			*label = true;
+			return add(r, &s, err);
 		}
 		s.whole = (struct text_slice){at, end};
 		s.operands = (struct text_slice){past_space(a, s.word.end, end), end};
@@ -474,7 +474,6 @@ static bool read_statements(struct assembly_reader *r, struct error *err)
 			split_instruction(a, &s);
 		if (!add(r, &s, err))
 			return false;
-		break;
 	}
 	r->line = line;
 	return true;
@@ -483,7 +482,7 @@ static bool read_statements(struct assembly_reader *r, struct error *err)
 static bool read_all(struct assembly_reader *r, struct error *err)
 {
 	struct assembly *a = r->a;
-	bool line_start = true;
+	bool line_start = true; /* for gas, a line begins anew behind a separator and behind a label */
 	if (!vec_push(&a->lines, 0))
 		return error_no_memory(err);
 	for (size_t at = 0; at < a->bytes; at++)
@@ -495,11 +494,11 @@ static bool read_all(struct assembly_reader *r, struct error *err)
 		if (r->at >= a->bytes)
 			break;
 		char c = a->text[r->at];
-		line_start = c == '\n';
 		if (c == '\n' || c == ';') {
 			r->line += c == '\n';
 			r->at++;
-		} else if (!read_statements(r, err)) {
+			line_start = true;
+		} else if (!read_statement(r, &line_start, err)) {
 			return false;
 		}
 	}
