@@ -1,4 +1,4 @@
-/* Runs a kernel as a function, of which a region counts: NAME-region is this with NAME.S (start_region.h).
+/* Runs a kernel as a function, so that a region can count it: NAME-region is this with NAME.S (start_region.h).
  *
  *     NAME-region N            calls kernel_body once, for `tare count --region kernel_body`
  *     NAME-region N EVENT      counts EVENT of the call with libtare, and prints "count X"

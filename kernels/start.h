@@ -11,7 +11,7 @@
  *     finish           3                   3                  instructions, one of them a system call
  *
  * With KERNEL_REGION the same kernel is a function instead, which a program with libc calls: start_region.h. What
- * `start` and `finish` count either way is in start.truth, too.
+ * `start` and `finish` count either way is in start.truth.
  *
  * digits: those of the argument as given. A number with other characters is not refused, and means nothing. */
 #ifndef TARE_KERNELS_START_H

@@ -113,9 +113,9 @@ struct sampling_bounds_account {
 	uint64_t without_registers; /* programs of 32 bits: the same holds */
 	uint64_t entries, exits;    /* of regions: outermost ones */
 	uint64_t begins, ends;      /* how often it was switched */
-	uint64_t doubtful; /* samples in passes of which the end was not seen: some may be of later code */
-	uint64_t left_out; /* samples that are not in between … */
-	uint64_t above;    /* … of these: in a region by its probes, but not by the stack pointer */
+	uint64_t doubtful;          /* samples in passes whose end was not seen: some may be of later code */
+	uint64_t left_out;          /* samples that are not in between … */
+	uint64_t above;             /* … of these: in a region by its probes, but not by the stack pointer */
 };
 
 /* What became of one event. */

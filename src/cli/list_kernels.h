@@ -21,7 +21,7 @@ struct kernel_listing {
 /* Prints; *shown: how many rows. */
 bool list_kernels(const struct kernel_listing *listing, size_t *shown, struct error *err);
 
-/* The kernels of which a prediction of the event depends on n: names, then NULL, in the arena. NULL: memory ran
+/* The kernels whose prediction of the event depends on n: names, then NULL, in the arena. NULL: memory ran
  * out. */
 const char *const *kernels_that_move(const struct kernels *kernels, const char *event, struct arena *arena);
 

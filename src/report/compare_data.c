@@ -1,6 +1,7 @@
 /* A comparison as JSON and as CSV, in base units and full precision. */
 #include <math.h>
 
+#include "report/csv_columns.h"
 #include "report/compare.h"
 #include "report/json_writer.h"
 #include "report/number.h"
@@ -147,55 +148,26 @@ void report_comparison_json(FILE *out, const struct comparison *c)
 
 /* ---- CSV: a line for each event and command ---- */
 
-static void csv_field(FILE *out, const char *text)
-{
-	bool plain = true;
-	for (const char *at = text ? text : ""; *at; at++)
-		plain = plain && *at != ',' && *at != '"' && *at != '\r' && *at != '\n';
-	fputc(',', out);
-	if (!text)
-		return;
-	if (!plain)
-		fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	if (!plain)
-		fputc('"', out);
-}
-
-static void csv_number(FILE *out, bool known, double value)
-{
-	char text[NUMBER_BYTES];
-	fputc(',', out);
-	if (!known || !isfinite(value))
-		return;
-	number_exact(text, value);
-	fputs(text, out);
-}
-
 static void csv_row(FILE *out, const struct comparison *c, const struct comparison_row *row, size_t i)
 {
 	const struct compared *one = &row->commands[i];
 	const struct estimate *e = one->estimate;
 	bool known = e && e->known, interval = known && e->has_interval, other = i > 0 && one->has_numbers;
 	fprintf(out, "%d,%s", VERSION, row->is_metric ? "metric" : row->region ? "region" : "event");
-	csv_field(out, row->event);
-	csv_field(out, row->region);
-	csv_field(out, c->names[i]);
+	csv_text(out, row->event);
+	csv_text(out, row->region);
+	csv_text(out, c->names[i]);
 	csv_number(out, known, known ? e->value : 0);
 	csv_number(out, interval, interval ? e->low : 0);
 	csv_number(out, interval, interval ? e->high : 0);
-	csv_field(out, unit_of(c, row));
+	csv_text(out, unit_of(c, row));
 	csv_number(out, known, known ? (double)e->n_runs : 0);
 	csv_number(out, known, known ? e->run_min : 0);
 	csv_number(out, known, known ? e->run_median : 0);
 	csv_number(out, known, known ? e->run_max : 0);
 	csv_number(out, known, known ? e->run_sd : 0);
-	csv_field(out, known ? source_name(e->source) : NULL);
-	csv_field(out, i > 0 ? comparison_verdict_name(one->verdict) : "baseline");
+	csv_text(out, known ? source_name(e->source) : NULL);
+	csv_text(out, i > 0 ? comparison_verdict_name(one->verdict) : "baseline");
 	csv_number(out, other, one->difference);
 	csv_number(out, other && one->has_interval, one->low);
 	csv_number(out, other && one->has_interval, one->high);
@@ -206,7 +178,7 @@ static void csv_row(FILE *out, const struct comparison *c, const struct comparis
 	csv_number(out, other, one->p_adjusted);
 	csv_number(out, other, one->effect);
 	csv_number(out, other, one->detectable);
-	csv_field(out, !known ? e && e->why ? e->why : "there is no such count" : one->why);
+	csv_text(out, !known ? e && e->why ? e->why : "there is no such count" : one->why);
 	fputs("\r\n", out);
 }
 

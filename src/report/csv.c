@@ -8,41 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/number.h"
+#include "report/csv_columns.h"
 #include "report/report.h"
-
-static void field(FILE *out, const char *text)
-{
-	if (!text)
-		text = "";
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
-static void number(FILE *out, bool known, double value)
-{
-	char text[NUMBER_BYTES];
-	fputc(',', out);
-	if (!known || !isfinite(value))
-		return;
-	number_exact(text, value);
-	fputs(text, out);
-}
-
-static void text(FILE *out, const char *value)
-{
-	fputc(',', out);
-	field(out, value);
-}
 
 /* The columns of a region; NULL: the row is of none. */
 static void region_columns(FILE *out, const struct region_row *region)
@@ -51,7 +18,7 @@ static void region_columns(FILE *out, const struct region_row *region)
 		fputs(",,,", out);
 		return;
 	}
-	text(out, region->name);
+	csv_text(out, region->name);
 	if (region->why)
 		fputs(",,", out);
 	else
@@ -64,8 +31,8 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 {
 	bool summary = repetition == 0, interval = summary && e->known && e->has_interval;
 	fprintf(out, "1,%s", kind);
-	text(out, e->event);
-	text(out, e->level);
+	csv_text(out, e->event);
+	csv_text(out, e->level);
 	fputc(',', out);
 	if (e->pid)
 		fprintf(out, "%d", (int)e->pid);
@@ -78,31 +45,31 @@ static void row(FILE *out, const struct estimate *e, const char *kind, size_t re
 	fputc(',', out);
 	if (!summary)
 		fprintf(out, "%zu", repetition);
-	number(out, e->known, value);
-	number(out, interval, e->low);
-	number(out, interval, e->high);
-	number(out, interval, e->confidence);
-	text(out, e->unit);
+	csv_number(out, e->known, value);
+	csv_number(out, interval, e->low);
+	csv_number(out, interval, e->high);
+	csv_number(out, interval, e->confidence);
+	csv_text(out, e->unit);
 	fprintf(out, ",%zu", summary ? e->n_runs : 1);
-	text(out, source_name(e->source));
-	text(out, trust_name(e->trust));
-	number(out, summary && e->known, e->share_running);
-	text(out, e->known ? "" : e->why);
-	text(out, summary ? e->note : "");
-	text(out, e->machine);
+	csv_text(out, source_name(e->source));
+	csv_text(out, trust_name(e->trust));
+	csv_number(out, summary && e->known, e->share_running);
+	csv_text(out, e->known ? "" : e->why);
+	csv_text(out, summary ? e->note : "");
+	csv_text(out, e->machine);
 	region_columns(out, region);
-	number(out, summary && e->has_tare, e->gross);
-	number(out, summary && e->has_tare, e->tare);
-	number(out, summary && e->known && !e->has_tare && e->evidence, e->bound);
-	text(out, summary ? e->evidence : "");
-	number(out, summary && !e->known && e->has_least, e->least);
-	text(out, e->command);
+	csv_number(out, summary && e->has_tare, e->gross);
+	csv_number(out, summary && e->has_tare, e->tare);
+	csv_number(out, summary && e->known && !e->has_tare && e->evidence, e->bound);
+	csv_text(out, summary ? e->evidence : "");
+	csv_number(out, summary && !e->known && e->has_least, e->least);
+	csv_text(out, e->command);
 	if (statistics) {
 		bool runs = summary && e->known && e->n_runs;
-		number(out, runs, e->run_min);
-		number(out, runs, e->run_median);
-		number(out, runs, e->run_max);
-		number(out, runs, e->run_sd);
+		csv_number(out, runs, e->run_min);
+		csv_number(out, runs, e->run_median);
+		csv_number(out, runs, e->run_max);
+		csv_number(out, runs, e->run_sd);
 	}
 	fputs("\r\n", out);
 }

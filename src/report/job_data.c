@@ -3,50 +3,19 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "report/csv_columns.h"
 #include "report/job.h"
 #include "report/json_writer.h"
 #include "report/number.h"
 
 /* ---- CSV (RFC 4180) ---- */
 
-static void field(FILE *out, const char *text)
-{
-	text = text ? text : "";
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		fputs(text, out);
-		return;
-	}
-	fputc('"', out);
-	for (; *text; text++) {
-		if (*text == '"')
-			fputc('"', out);
-		fputc(*text, out);
-	}
-	fputc('"', out);
-}
-
-static void text(FILE *out, const char *value)
-{
-	fputc(',', out);
-	field(out, value);
-}
-
-static void csv_number(FILE *out, bool known, double value)
-{
-	char shown[NUMBER_BYTES];
-	fputc(',', out);
-	if (!known || !isfinite(value))
-		return;
-	number_exact(shown, value);
-	fputs(shown, out);
-}
-
 static void member(FILE *out, const struct job *job, size_t i)
 {
 	if (job->members[i].has_rank)
 		fprintf(out, ",%zu", job->members[i].rank);
 	else
-		text(out, job->members[i].name);
+		csv_text(out, job->members[i].name);
 }
 
 static void sources(FILE *out, unsigned set)
@@ -64,10 +33,10 @@ static void sources(FILE *out, unsigned set)
 static void csv_row(FILE *out, const struct job *job, const struct job_row *row)
 {
 	fputs(row->is_metric ? "1,metric" : "1,event", out);
-	text(out, row->region);
-	text(out, row->event);
-	text(out, row->unit);
-	text(out, row->level);
+	csv_text(out, row->region);
+	csv_text(out, row->event);
+	csv_text(out, row->unit);
+	csv_text(out, row->level);
 	csv_number(out, row->sum.known, row->sum.value);
 	csv_number(out, row->sum.has_interval, row->sum.low);
 	csv_number(out, row->sum.has_interval, row->sum.high);
@@ -86,8 +55,8 @@ static void csv_row(FILE *out, const struct job *job, const struct job_row *row)
 	csv_number(out, true, row->imbalance);
 	fprintf(out, ",%zu,%zu", row->n_known, job->n_members);
 	sources(out, row->sources);
-	text(out, trust_name(row->sum.trust));
-	text(out, row->sum.known ? "" : row->sum.why);
+	csv_text(out, trust_name(row->sum.trust));
+	csv_text(out, row->sum.known ? "" : row->sum.why);
 	fputs(",,,\r\n", out);
 }
 
@@ -96,19 +65,19 @@ static void csv_cell(FILE *out, const struct job *job, const struct job_row *row
 	const struct job_cell *cell = &row->cells[i];
 	const struct job_member *m = &job->members[i];
 	fputs("1,rank", out);
-	text(out, row->region);
-	text(out, row->event);
-	text(out, row->unit);
-	text(out, row->level);
+	csv_text(out, row->region);
+	csv_text(out, row->event);
+	csv_text(out, row->unit);
+	csv_text(out, row->level);
 	csv_number(out, cell->known, cell->value);
 	csv_number(out, cell->has_interval, cell->low);
 	csv_number(out, cell->has_interval, cell->high);
 	csv_number(out, cell->has_least, cell->least);
 	fprintf(out, ",,,,,,,%d,1,%s,%s", cell->known, source_name((enum source)cell->source),
 		trust_name((enum trust)cell->trust));
-	text(out, cell->known ? "" : cell->why);
+	csv_text(out, cell->known ? "" : cell->why);
 	member(out, job, i);
-	text(out, m->host);
+	csv_text(out, m->host);
 	if (m->pid)
 		fprintf(out, ",%lld\r\n", (long long)m->pid);
 	else

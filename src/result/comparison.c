@@ -27,19 +27,6 @@ enum gate_outcome comparison_gates(const struct comparison *c)
 	return undecided ? GATE_UNDECIDED : GATE_PASSED;
 }
 
-size_t comparison_find(const struct comparison *c, const char *event)
-{
-	size_t length = strlen(event);
-	for (size_t i = 0; i < c->n_rows; i++)
-		if (!c->rows[i].region && strcmp(c->rows[i].event, event) == 0)
-			return i;
-	for (size_t i = 0; i < c->n_rows; i++)
-		if (!c->rows[i].region && strncmp(c->rows[i].event, event, length) == 0 &&
-		    strcmp(c->rows[i].event + length, ":u") == 0)
-			return i;
-	return c->n_rows;
-}
-
 void comparison_free(struct comparison *c)
 {
 	if (!c)

@@ -86,10 +86,6 @@ struct comparison {
 /* The worst: failed, undecided, passed (also without gates). */
 enum gate_outcome comparison_gates(const struct comparison *comparison);
 
-/* A row's number, by the event's name as it is shown or as it was asked for ("instructions" for
- * "instructions:u"); n_rows: there is none. */
-size_t comparison_find(const struct comparison *comparison, const char *event);
-
 void comparison_free(struct comparison *comparison); /* not the results; NULL is accepted */
 
 #endif

@@ -159,11 +159,6 @@ const char *law_text(const struct laws *laws, size_t i)
 	return ((const struct law *)laws->rows.all.items[i])->text;
 }
 
-const char *law_because(const struct laws *laws, size_t i)
-{
-	return ((const struct law *)laws->rows.all.items[i])->because;
-}
-
 /* Judging one case. */
 
 static unsigned kind_of(enum source source)

@@ -33,8 +33,7 @@ bool laws_add(struct laws *laws, const char *text, size_t length, const char *so
 
 size_t laws_count(const struct laws *laws);
 const char *law_name(const struct laws *laws, size_t index);
-const char *law_text(const struct laws *laws, size_t index);    /* "loads <= instructions" */
-const char *law_because(const struct laws *laws, size_t index); /* a clause */
+const char *law_text(const struct laws *laws, size_t index); /* "loads <= instructions" */
 
 /* Looks at the gross counts of the result and of each of its regions. Of a broken law, the counts in it become
  * TRUST_REFUTED with the law as evidence ("law:loads"), and a note says which law, with both sides. Returns how

@@ -27,7 +27,7 @@ struct pass_sum {
 	/* of any probes, in those passes: each has one trap, from the first one's end and the last one's begin,
 	 * and others' */
 	uint64_t hits;
-	/* as passes_inside() was asked, in passes of which the end was not seen */
+	/* as passes_inside() was asked, in passes whose end was not seen */
 	uint64_t doubtful;
 };
 

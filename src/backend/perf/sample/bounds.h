@@ -10,7 +10,7 @@
  *     with what is called from there (probe/pass.h). A forked process goes on in its parent's regions, a thread
  *     begins in none.
  *  2. `begin` and `end` switch for all that is sampled, whichever thread came there.
- *  3. Probes are the kernel's, of a file: other processes that execute it come to them, too, and are left out.
+ *  3. The kernel puts probes into a file: other processes that execute it also reach them, and are left out.
  *  4. If a hit was lost, no sample of the execution is used: on which side it was is not known.
  *  5. A sample whose stack pointer is above the region's frame is left out and counted: the region was left by a
  *     longjmp or an exception that no probe saw, or a signal's handler runs on another stack.

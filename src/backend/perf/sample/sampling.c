@@ -544,7 +544,7 @@ static void bound_account(const struct sample_bounds *bounds, struct sampling_ac
 			 b->lost_hits
 				 ? "the program came to the places where sampling begins and ends faster than "
 				   "tare could read it"
-				 : "the program has code of 32 bits, of which places are not watched");
+				 : "the program has 32-bit code, whose places cannot be watched");
 	}
 }
 
