@@ -107,7 +107,7 @@ long syscall(long number, ...)
 /* Starts a set of n (1 or 2) events that count as `becomes` says; says why not. */
 static bool papi_begin(int *set, const uint64_t *becomes, unsigned n)
 {
-	static const char *const names[] = { "UNHALTED_CORE_CYCLES", "INSTRUCTION_RETIRED" };
+	static const char *const names[] = {"UNHALTED_CORE_CYCLES", "INSTRUCTION_RETIRED"};
 	int status;
 	papi_becomes = becomes;
 	papi_kinds = n;

@@ -24,10 +24,10 @@ static void fail(const char *what)
 
 static int raw_open(uint64_t read_format, int leader)
 {
-	struct perf_event_attr attr = { .size = sizeof attr,
-					.type = PERF_TYPE_SOFTWARE,
-					.config = PERF_COUNT_SW_TASK_CLOCK,
-					.read_format = read_format };
+	struct perf_event_attr attr = {.size = sizeof attr,
+				       .type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_TASK_CLOCK,
+				       .read_format = read_format};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, leader, 0);
 	if (fd < 0)
 		fail("cannot open task-clock");
@@ -110,28 +110,31 @@ static void papi_start_read_stop(void)
 int main(void)
 {
 	static struct method reading[] = {
-		{ .name = "raw-plain", .baseline = "raw-plain", .call = raw_simple, .calls = CALLS },
-		{ .name = "raw-times", .baseline = "raw-plain", .call = raw_times, .calls = CALLS },
-		{ .name = "raw-group-of-one", .baseline = "raw-plain", .call = raw_group_of_one, .calls = CALLS },
-		{ .name = "tare-read", .baseline = "raw-plain", .call = tare_once, .calls = CALLS },
-		{ .name = "raw-10", .baseline = "raw-10", .call = raw_ten, .calls = CALLS },
-		{ .name = "tare-10", .baseline = "raw-10", .call = tare_ten, .calls = CALLS },
+		{.name = "raw-plain", .baseline = "raw-plain", .call = raw_simple, .calls = CALLS},
+		{.name = "raw-times", .baseline = "raw-plain", .call = raw_times, .calls = CALLS},
+		{.name = "raw-group-of-one", .baseline = "raw-plain", .call = raw_group_of_one, .calls = CALLS},
+		{.name = "tare-read", .baseline = "raw-plain", .call = tare_once, .calls = CALLS},
+		{.name = "raw-10", .baseline = "raw-10", .call = raw_ten, .calls = CALLS},
+		{.name = "tare-10", .baseline = "raw-10", .call = tare_ten, .calls = CALLS},
 #ifdef WITH_PAPI
-		{ .name = "papi-read", .baseline = "raw-plain", .call = papi_read, .calls = CALLS },
+		{.name = "papi-read", .baseline = "raw-plain", .call = papi_read, .calls = CALLS},
 #endif
 	};
 	static struct method regions[] = {
-		{ .name = "raw-start-read-stop", .baseline = "raw-start-read-stop", .call = raw_start_read_stop, .calls = CALLS },
-		{ .name = "tare-region", .baseline = "raw-start-read-stop", .call = tare_two, .calls = CALLS },
+		{.name = "raw-start-read-stop",
+		 .baseline = "raw-start-read-stop",
+		 .call = raw_start_read_stop,
+		 .calls = CALLS},
+		{.name = "tare-region", .baseline = "raw-start-read-stop", .call = tare_two, .calls = CALLS},
 #ifdef WITH_PAPI
-		{ .name = "papi-start-read-stop",
-		  .baseline = "raw-start-read-stop",
-		  .call = papi_start_read_stop,
-		  .calls = CALLS },
+		{.name = "papi-start-read-stop",
+		 .baseline = "raw-start-read-stop",
+		 .call = papi_start_read_stop,
+		 .calls = CALLS},
 #endif
 	};
 	size_t n_reading = sizeof reading / sizeof *reading, n_regions = sizeof regions / sizeof *regions;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	simple_fd = raw_open(0, -1);
 	times_fd = raw_open(PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING, -1);
 	const uint64_t group = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -150,7 +153,7 @@ int main(void)
 		fail(error.text);
 #ifdef WITH_PAPI
 	long long value;
-	static const uint64_t becomes[] = { PERF_COUNT_SW_TASK_CLOCK };
+	static const uint64_t becomes[] = {PERF_COUNT_SW_TASK_CLOCK};
 	if (!papi_begin(&papi_set, becomes, 1)) {
 		n_reading--;
 		n_regions--;

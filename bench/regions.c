@@ -24,21 +24,18 @@ static void fail(const char *what)
 
 static int raw_open(uint64_t config, int leader)
 {
-	struct perf_event_attr attr = { .size = sizeof attr,
-					.type = PERF_TYPE_SOFTWARE,
-					.config = config,
-					.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
-						       PERF_FORMAT_TOTAL_TIME_RUNNING };
+	struct perf_event_attr attr = {.size = sizeof attr,
+				       .type = PERF_TYPE_SOFTWARE,
+				       .config = config,
+				       .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+						      PERF_FORMAT_TOTAL_TIME_RUNNING};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, leader, 0);
 	if (fd < 0)
 		fail("cannot open the group");
 	return fd;
 }
 
-static void nothing(void)
-{
-	__asm__ volatile("" : : : "memory");
-}
+static void nothing(void) { __asm__ volatile("" : : : "memory"); }
 
 static void raw_two(void)
 {
@@ -57,11 +54,12 @@ static void region(void)
 static void stubs(void)
 {
 #if defined(__x86_64__)
-	__asm__ volatile("leaq -128(%%rsp), %%rsp\n\tcall *tare_asm_begin_7@GOTPCREL(%%rip)\n\tleaq 128(%%rsp), %%rsp\n\t"
-			 "leaq -128(%%rsp), %%rsp\n\tcall *tare_asm_end_7@GOTPCREL(%%rip)\n\tleaq 128(%%rsp), %%rsp"
-			 :
-			 :
-			 : "memory");
+	__asm__ volatile(
+		"leaq -128(%%rsp), %%rsp\n\tcall *tare_asm_begin_7@GOTPCREL(%%rip)\n\tleaq 128(%%rsp), %%rsp\n\t"
+		"leaq -128(%%rsp), %%rsp\n\tcall *tare_asm_end_7@GOTPCREL(%%rip)\n\tleaq 128(%%rsp), %%rsp"
+		:
+		:
+		: "memory");
 #elif defined(__aarch64__)
 	__asm__ volatile("bl tare_asm_begin_7\n\tbl tare_asm_end_7" : : : "x16", "x17", "x30", "memory");
 #endif
@@ -102,30 +100,30 @@ int main(void)
 {
 	/* A loop and an indirect call are in both: their difference is the region's. */
 	static struct method off[] = {
-		{ .name = "nothing", .baseline = "nothing", .call = nothing, .calls = 100 * CALLS },
-		{ .name = "region-off", .baseline = "nothing", .call = region, .calls = 100 * CALLS },
-		{ .name = "stubs-off", .baseline = "nothing", .call = stubs, .calls = 100 * CALLS },
+		{.name = "nothing", .baseline = "nothing", .call = nothing, .calls = 100 * CALLS},
+		{.name = "region-off", .baseline = "nothing", .call = region, .calls = 100 * CALLS},
+		{.name = "stubs-off", .baseline = "nothing", .call = stubs, .calls = 100 * CALLS},
 	};
 	static struct method on[] = {
-		{ .name = "raw-two-reads", .baseline = "raw-two-reads", .call = raw_two, .calls = CALLS },
-		{ .name = "region", .baseline = "raw-two-reads", .call = region, .calls = CALLS },
-		{ .name = "stubs", .baseline = "region", .call = stubs, .calls = CALLS },
-		{ .name = "regions-in-turn", .baseline = "raw-two-reads", .call = regions_in_turn, .calls = CALLS },
+		{.name = "raw-two-reads", .baseline = "raw-two-reads", .call = raw_two, .calls = CALLS},
+		{.name = "region", .baseline = "raw-two-reads", .call = region, .calls = CALLS},
+		{.name = "stubs", .baseline = "region", .call = stubs, .calls = CALLS},
+		{.name = "regions-in-turn", .baseline = "raw-two-reads", .call = regions_in_turn, .calls = CALLS},
 #ifdef WITH_PAPI
-		{ .name = "papi-two-reads", .baseline = "raw-two-reads", .call = papi_read_two, .calls = CALLS },
+		{.name = "papi-two-reads", .baseline = "raw-two-reads", .call = papi_read_two, .calls = CALLS},
 #endif
 	};
 #ifdef WITH_PAPI
 	static struct method papi[] = {
-		{ .name = "raw-two-reads", .baseline = "raw-two-reads", .call = raw_two, .calls = CALLS },
-		{ .name = "papi-start-read-stop",
-		  .baseline = "raw-two-reads",
-		  .call = papi_start_read_stop,
-		  .calls = CALLS },
+		{.name = "raw-two-reads", .baseline = "raw-two-reads", .call = raw_two, .calls = CALLS},
+		{.name = "papi-start-read-stop",
+		 .baseline = "raw-two-reads",
+		 .call = papi_start_read_stop,
+		 .calls = CALLS},
 	};
 #endif
 	size_t n_on = sizeof on / sizeof *on;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	measured = tare_region("measured", &error);
 	for (unsigned i = 0; i < 16; i++) {
 		char name[16];
@@ -139,7 +137,7 @@ int main(void)
 	if (!tare_regions_start("task-clock,page-faults", &error))
 		fail(error.text);
 #ifdef WITH_PAPI
-	static const uint64_t becomes[] = { PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS };
+	static const uint64_t becomes[] = {PERF_COUNT_SW_TASK_CLOCK, PERF_COUNT_SW_PAGE_FAULTS};
 	papi_on = papi_begin(&papi_set, becomes, 2);
 	n_on -= !papi_on;
 #endif

@@ -59,7 +59,7 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	struct cost costs[2];
-	char **commands[2] = { argv + 3, NULL };
+	char **commands[2] = {argv + 3, NULL};
 	int rounds = argc > 1 ? atoi(argv[1]) : 0;
 	for (int i = 3; i < argc && !commands[1]; i++)
 		if (strcmp(argv[i], "--") == 0 && i > 3) {
@@ -76,9 +76,9 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (int c = 0; c < 2; c++)
-		costs[c] =
-		    (struct cost){ calloc((size_t)rounds, sizeof(double)), calloc((size_t)rounds, sizeof(double)),
-				   calloc((size_t)rounds, sizeof(double)) };
+		costs[c] = (struct cost){calloc((size_t)rounds, sizeof(double)),
+					 calloc((size_t)rounds, sizeof(double)),
+					 calloc((size_t)rounds, sizeof(double))};
 	for (int round = -3; round < rounds; round++) /* the first ones warm up */
 		for (int c = 0; c < 2; c++)
 			/* who comes first changes from round to round */

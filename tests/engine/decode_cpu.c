@@ -35,29 +35,35 @@ enum { PAGE = 4096, REGIONS = 2 };
 /* Read and written by the assembly below. */
 uint64_t cpu_gpr[16], cpu_flags, cpu_stack;
 int cpu_fault;
-uint8_t *cpu_code;                  /* an executable page: the instruction, then a jump back */
-uint8_t *cpu_vectors;               /* an xsave image: every run starts from it */
+uint8_t *cpu_code;    /* an executable page: the instruction, then a jump back */
+uint8_t *cpu_vectors; /* an xsave image: every run starts from it */
 uint32_t cpu_mxcsr = 0x1f80;
 
 void cpu_run(void);
 extern char cpu_back[];
 
-__asm__(
-	".text\n.globl cpu_run, cpu_back\ncpu_run:\n"
+__asm__(".text\n.globl cpu_run, cpu_back\ncpu_run:\n"
 	"push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15\n"
 	"mov %rsp, cpu_stack(%rip)\n"
 	"mov $-1, %eax; mov $-1, %edx; mov cpu_vectors(%rip), %rcx; xrstor64 (%rcx)\n"
 	"pushq cpu_flags(%rip); popfq\n"
-	"mov cpu_gpr+0(%rip), %rax; mov cpu_gpr+8(%rip), %rcx; mov cpu_gpr+16(%rip), %rdx; mov cpu_gpr+24(%rip), %rbx\n"
+	"mov cpu_gpr+0(%rip), %rax; mov cpu_gpr+8(%rip), %rcx; mov cpu_gpr+16(%rip), %rdx; mov cpu_gpr+24(%rip), "
+	"%rbx\n"
 	"mov cpu_gpr+40(%rip), %rbp; mov cpu_gpr+48(%rip), %rsi; mov cpu_gpr+56(%rip), %rdi\n"
-	"mov cpu_gpr+64(%rip), %r8; mov cpu_gpr+72(%rip), %r9; mov cpu_gpr+80(%rip), %r10; mov cpu_gpr+88(%rip), %r11\n"
-	"mov cpu_gpr+96(%rip), %r12; mov cpu_gpr+104(%rip), %r13; mov cpu_gpr+112(%rip), %r14; mov cpu_gpr+120(%rip), %r15\n"
+	"mov cpu_gpr+64(%rip), %r8; mov cpu_gpr+72(%rip), %r9; mov cpu_gpr+80(%rip), %r10; mov cpu_gpr+88(%rip), "
+	"%r11\n"
+	"mov cpu_gpr+96(%rip), %r12; mov cpu_gpr+104(%rip), %r13; mov cpu_gpr+112(%rip), %r14; mov "
+	"cpu_gpr+120(%rip), %r15\n"
 	"jmp *cpu_code(%rip)\n"
 	"cpu_back:\n"
-	"mov %rax, cpu_gpr+0(%rip); mov %rcx, cpu_gpr+8(%rip); mov %rdx, cpu_gpr+16(%rip); mov %rbx, cpu_gpr+24(%rip)\n"
-	"mov %rsp, cpu_gpr+32(%rip); mov %rbp, cpu_gpr+40(%rip); mov %rsi, cpu_gpr+48(%rip); mov %rdi, cpu_gpr+56(%rip)\n"
-	"mov %r8, cpu_gpr+64(%rip); mov %r9, cpu_gpr+72(%rip); mov %r10, cpu_gpr+80(%rip); mov %r11, cpu_gpr+88(%rip)\n"
-	"mov %r12, cpu_gpr+96(%rip); mov %r13, cpu_gpr+104(%rip); mov %r14, cpu_gpr+112(%rip); mov %r15, cpu_gpr+120(%rip)\n"
+	"mov %rax, cpu_gpr+0(%rip); mov %rcx, cpu_gpr+8(%rip); mov %rdx, cpu_gpr+16(%rip); mov %rbx, "
+	"cpu_gpr+24(%rip)\n"
+	"mov %rsp, cpu_gpr+32(%rip); mov %rbp, cpu_gpr+40(%rip); mov %rsi, cpu_gpr+48(%rip); mov %rdi, "
+	"cpu_gpr+56(%rip)\n"
+	"mov %r8, cpu_gpr+64(%rip); mov %r9, cpu_gpr+72(%rip); mov %r10, cpu_gpr+80(%rip); mov %r11, "
+	"cpu_gpr+88(%rip)\n"
+	"mov %r12, cpu_gpr+96(%rip); mov %r13, cpu_gpr+104(%rip); mov %r14, cpu_gpr+112(%rip); mov %r15, "
+	"cpu_gpr+120(%rip)\n"
 	"mov cpu_stack(%rip), %rsp\n"
 	"pushfq; popq cpu_flags(%rip)\n"
 	"cld; fninit; ldmxcsr cpu_mxcsr(%rip); vzeroupper\n"
@@ -88,7 +94,7 @@ struct state {
 static uint8_t *region_rw[REGIONS], *region_ro[REGIONS], *nowhere;
 static uint8_t region_content[REGIONS][PAGE];
 
-static const uint64_t flag_bit[7] = { 1, 4, 0x10, 0x40, 0x80, 0x800, 0x400 };
+static const uint64_t flag_bit[7] = {1, 4, 0x10, 0x40, 0x80, 0x800, 0x400};
 
 static uint64_t spread(unsigned mask)
 {
@@ -149,12 +155,13 @@ static bool can_place(const struct x86_insn *in)
 		const struct x86_memory *m = &in->memory[i];
 		if (is_lea(in) && m->base == X86_NO_REG)
 			continue;
-		if (m->base >= 16 || m->base == X86_RSP || m->base == m->index || m->segment >= X86_FS
-			|| m->flags & (X86_MEM_VECTOR_INDEX | X86_MEM_BIT_OFFSET | X86_MEM_STACK))
+		if (m->base >= 16 || m->base == X86_RSP || m->base == m->index || m->segment >= X86_FS ||
+		    m->flags & (X86_MEM_VECTOR_INDEX | X86_MEM_BIT_OFFSET | X86_MEM_STACK))
 			return false;
 	}
-	if (in->memory_count == 2 && (in->memory[0].base == in->memory[1].base || in->memory[0].index == in->memory[1].base
-		|| in->memory[1].index == in->memory[0].base))
+	if (in->memory_count == 2 &&
+	    (in->memory[0].base == in->memory[1].base || in->memory[0].index == in->memory[1].base ||
+	     in->memory[1].index == in->memory[0].base))
 		return false;
 	return true;
 }
@@ -202,7 +209,8 @@ static bool access_succeeds(const uint64_t *gpr, uint64_t flags)
 {
 	struct state after;
 	run(gpr, flags, &after);
-	return cpu_fault != SIGSEGV && cpu_fault != SIGBUS; /* a moved base may be an operand too, e.g. of a division */
+	return cpu_fault != SIGSEGV &&
+	       cpu_fault != SIGBUS; /* a moved base may be an operand too, e.g. of a division */
 }
 
 /* ---- the checks ------------------------------------------------------------------------------------------ */
@@ -290,7 +298,8 @@ static void check_extent(const uint64_t *gpr, uint64_t flags)
 			continue;
 		memcpy(moved, gpr, sizeof moved);
 		if (m->flags & X86_MEM_ADDRESS_ONLY) {
-			bool flush = insn->map == X86_MAP_0F && (insn->opcode == 0xae || insn->opcode == 0x1c || insn->opcode == 0x01);
+			bool flush = insn->map == X86_MAP_0F &&
+				     (insn->opcode == 0xae || insn->opcode == 0x1c || insn->opcode == 0x01);
 			if (flush) /* clflush and its kin check the address like a load */
 				continue;
 			place(m, moved, nowhere);
@@ -311,7 +320,7 @@ static void load_code(const uint8_t *code, unsigned length)
 {
 	memcpy(cpu_code, code, length);
 	memcpy(cpu_code + length, "\xff\x25\0\0\0\0", 6);
-	memcpy(cpu_code + length + 6, &(void *){ cpu_back }, 8);
+	memcpy(cpu_code + length + 6, &(void *){cpu_back}, 8);
 }
 
 /* lea shows what address the CPU makes of an encoding. */
@@ -321,16 +330,20 @@ static void check_lea(const uint64_t *gpr, const struct state *after)
 	if (!is_lea(insn))
 		return;
 	uint64_t address = (m->base < 16 ? gpr[m->base] : 0) + index_part(m, gpr) + (uint64_t)m->displacement;
-	uint64_t mask = insn->operand_bytes == 8 && insn->address_bytes == 8 ? ~0ull : insn->operand_bytes == 2 ? 0xffff : 0xffffffff;
+	uint64_t mask = insn->operand_bytes == 8 && insn->address_bytes == 8 ? ~0ull
+			: insn->operand_bytes == 2                           ? 0xffff
+									     : 0xffffffff;
 	if ((after->gpr[insn->reg] ^ address) & mask)
 		complain("lea makes another address", after->gpr[insn->reg], address);
 }
 
 static bool suitable(const struct x86_insn *in)
 {
-	if (in->flow != X86_FLOW_NONE || in->special != X86_SPECIAL_NONE || in->class & (X86_CLASS_REP | X86_CLASS_STACK | X86_CLASS_AMX))
+	if (in->flow != X86_FLOW_NONE || in->special != X86_SPECIAL_NONE ||
+	    in->class & (X86_CLASS_REP | X86_CLASS_STACK | X86_CLASS_AMX))
 		return false;
-	if ((in->gpr_written | in->gpr_read) >> X86_RSP & 1 || (in->flags_written | in->flags_maybe) & X86_FLAG_SYSTEM)
+	if ((in->gpr_written | in->gpr_read) >> X86_RSP & 1 ||
+	    (in->flags_written | in->flags_maybe) & X86_FLAG_SYSTEM)
 		return false;
 	/* rdrand, rdseed: random by design; also VMX and SMX in that row */
 	if (in->map == X86_MAP_0F && in->opcode == 0xc7 && (in->modrm & 0x30) == 0x30)
@@ -393,28 +406,38 @@ static void single_facts(void)
 {
 	struct x86_insn in;
 	struct state after;
-	uint64_t gpr[16] = { 0 };
+	uint64_t gpr[16] = {0};
 
-	uint8_t *high = mmap((void *)0x90000000, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	uint8_t *high = mmap((void *)0x90000000, PAGE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (high == (uint8_t *)0x90000000) {
 		high[0] = 0x5c;
-		bool ok = decode_and_load("\x67\xa0\x00\x00\x00\x90", 6, &in) && in.memory[0].displacement == 0x90000000;
+		bool ok = decode_and_load("\x67\xa0\x00\x00\x00\x90", 6, &in) &&
+			  in.memory[0].displacement == 0x90000000;
 		in.memory_count = 0; /* not in a region */
 		run(gpr, 0, &after);
-		report(ok && !cpu_fault && (after.gpr[0] & 0xff) == 0x5c, "a 32-bit absolute address is zero-extended");
+		report(ok && !cpu_fault && (after.gpr[0] & 0xff) == 0x5c,
+		       "a 32-bit absolute address is zero-extended");
 		munmap(high, PAGE);
 	}
 
 	/* push 1; pop [rsp+8] would write at rsp as it was, plus 8; the three words below stay the program's own. */
-	static const char pop[] = "\x48\x83\xec\x20" "\x6a\x07" "\x8f\x44\x24\x08" "\x48\x8b\x44\x24\x08" "\x48\x8d\x64\x24\x20";
-	bool ok = x86_decode((const uint8_t *)pop + 6, 4, &in) == X86_DECODE_OK && in.memory[0].displacement == 16 && in.memory_count == 2;
+	static const char pop[] = "\x48\x83\xec\x20"
+				  "\x6a\x07"
+				  "\x8f\x44\x24\x08"
+				  "\x48\x8b\x44\x24\x08"
+				  "\x48\x8d\x64\x24\x20";
+	bool ok = x86_decode((const uint8_t *)pop + 6, 4, &in) == X86_DECODE_OK &&
+		  in.memory[0].displacement == 16 && in.memory_count == 2;
 	in.memory_count = 0;
 	insn = &in;
 	load_code((const uint8_t *)pop, sizeof pop - 1);
 	run(gpr, 0, &after);
-	report(ok && !cpu_fault && after.gpr[X86_RAX] == 7, "pop to [rsp + d] writes at d above the incremented rsp");
+	report(ok && !cpu_fault && after.gpr[X86_RAX] == 7,
+	       "pop to [rsp + d] writes at d above the incremented rsp");
 
-	ok = decode_and_load("\xd3\x26", 2, &in) && in.memory[0].flags & X86_MEM_WRITE && in.flags_maybe == (X86_FLAGS_ARITHMETIC & ~X86_FLAG_AF);
+	ok = decode_and_load("\xd3\x26", 2, &in) && in.memory[0].flags & X86_MEM_WRITE &&
+	     in.flags_maybe == (X86_FLAGS_ARITHMETIC & ~X86_FLAG_AF);
 	gpr[X86_RSI] = (uint64_t)region_ro[0];
 	report(ok && !access_succeeds(gpr, 0), "shl of memory by a cl of 0 writes");
 
@@ -440,11 +463,12 @@ static void map_regions(void)
 	if (fd < 0 || ftruncate(fd, REGIONS * PAGE))
 		abort();
 	for (unsigned i = 0; i < REGIONS; i++) {
-		uint8_t **both[] = { &region_rw[i], &region_ro[i] };
+		uint8_t **both[] = {&region_rw[i], &region_ro[i]};
 		for (unsigned k = 0; k < 2; k++) {
-			uint8_t *at = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
-			if (at == MAP_FAILED
-				|| mmap(at + PAGE, PAGE, k ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, i * PAGE) == MAP_FAILED)
+			uint8_t *at = mmap(NULL, 3 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1,
+					   0);
+			if (at == MAP_FAILED || mmap(at + PAGE, PAGE, k ? PROT_READ : PROT_READ | PROT_WRITE,
+						     MAP_SHARED | MAP_FIXED, fd, i * PAGE) == MAP_FAILED)
 				abort();
 			*both[k] = at + PAGE;
 		}
@@ -457,9 +481,9 @@ static void map_regions(void)
 
 static void catch_faults(void)
 {
-	static const int numbers[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
-	stack_t stack = { .ss_size = 1 << 18, .ss_sp = malloc(1 << 18) };
-	struct sigaction action = { .sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	static const int numbers[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+	stack_t stack = {.ss_size = 1 << 18, .ss_sp = malloc(1 << 18)};
+	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	sigaltstack(&stack, NULL);
 	for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
 		sigaction(numbers[i], &action, NULL);
@@ -484,7 +508,7 @@ static void random_instruction(uint8_t *p)
 		uint64_t r = random64();
 		memcpy(q, &r, 8);
 	}
-	static const uint8_t prefixes[] = { 0x66, 0xf2, 0xf3, 0xf0, 0x67 };
+	static const uint8_t prefixes[] = {0x66, 0xf2, 0xf3, 0xf0, 0x67};
 	unsigned kind = below(12);
 	if (kind < 7) {
 		for (unsigned n = below(3); n; n--)
@@ -502,7 +526,7 @@ static void random_instruction(uint8_t *p)
 		*p = (uint8_t)(below(2) ? *p | 0x78 : *p);
 		p++;
 	} else {
-		static const uint8_t maps[] = { 1, 2, 3, 5, 6 };
+		static const uint8_t maps[] = {1, 2, 3, 5, 6};
 		*p++ = 0x62;
 		*p = (uint8_t)((*p & 0xf0) | maps[below(5)]);
 		p++;

@@ -24,7 +24,7 @@
 #include "decode_compare.h"
 #include "engine/x86/decode.h"
 
-static struct decode_tally tally = { .show = 40 };
+static struct decode_tally tally = {.show = 40};
 static unsigned files_swept, sample_every = 1;
 static uint64_t file_limit = ~0ull; /* bytes of code taken from one file */
 static unsigned tests, failed;
@@ -74,14 +74,16 @@ static void sweep_file(const char *path)
 	if (file == MAP_FAILED)
 		return;
 	const Elf64_Ehdr *header = (const void *)file;
-	if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64
-		|| header->e_shoff > size || (size - header->e_shoff) / sizeof(Elf64_Shdr) < header->e_shnum)
+	if (memcmp(header->e_ident, ELFMAG, SELFMAG) || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header->e_machine != EM_X86_64 || header->e_shoff > size ||
+	    (size - header->e_shoff) / sizeof(Elf64_Shdr) < header->e_shnum)
 		goto out;
 	const Elf64_Shdr *sections = (const void *)(file + header->e_shoff);
 	uint64_t left = file_limit;
 	for (unsigned i = 0; i < header->e_shnum && left; i++) {
 		const Elf64_Shdr *s = &sections[i];
-		if (!(s->sh_flags & SHF_EXECINSTR) || s->sh_type == SHT_NOBITS || s->sh_offset > size || size - s->sh_offset < s->sh_size)
+		if (!(s->sh_flags & SHF_EXECINSTR) || s->sh_type == SHT_NOBITS || s->sh_offset > size ||
+		    size - s->sh_offset < s->sh_size)
 			continue;
 		uint64_t take = s->sh_size < left ? s->sh_size : left;
 		sweep_code(file + s->sh_offset, take);
@@ -106,7 +108,8 @@ static int visit(const char *path, const struct stat *st, int type, struct FTW *
 /* Prefixes that mostly make sense, then an opcode of a map chosen evenly, then anything. */
 static void random_code(uint8_t *p)
 {
-	static const uint8_t legacy[] = { 0x66, 0xf2, 0xf3, 0x66, 0xf2, 0xf3, 0x67, 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65 };
+	static const uint8_t legacy[] = {0x66, 0xf2, 0xf3, 0x66, 0xf2, 0xf3, 0x67,
+					 0xf0, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65};
 	uint8_t *end = p + 32;
 	for (uint8_t *q = p; q < end; q += 8) {
 		uint64_t r = random64();
@@ -114,7 +117,7 @@ static void random_code(uint8_t *p)
 	}
 	if (below(10) == 0)
 		return;
-	static const uint8_t prefix_count[] = { 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4 };
+	static const uint8_t prefix_count[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4};
 	unsigned map = below(14);
 	for (unsigned n = prefix_count[below(16)]; n; n--)
 		/* Vector encodings refuse most prefixes, so there segments and 67 come oftener. */
@@ -132,7 +135,9 @@ static void random_code(uint8_t *p)
 		*p++ = 0x0f;
 		*p++ = 0x0f;
 		break;
-	case 6: case 7: case 8: /* VEX */
+	case 6:
+	case 7:
+	case 8: /* VEX */
 		if (map == 6) {
 			*p++ = 0xc5;
 			*p = (uint8_t)(below(2) ? *p | 0x78 : *p);
@@ -152,8 +157,11 @@ static void random_code(uint8_t *p)
 		*p = (uint8_t)(below(2) ? *p | 0x78 : *p);
 		p++;
 		break;
-	case 10: case 11: case 12: case 13: { /* EVEX */
-		static const uint8_t maps[] = { 1, 2, 3, 5, 6, 1, 2, 3, 5, 6, 1, 2, 3, 5, 6, 4 };
+	case 10:
+	case 11:
+	case 12:
+	case 13: { /* EVEX */
+		static const uint8_t maps[] = {1, 2, 3, 5, 6, 1, 2, 3, 5, 6, 1, 2, 3, 5, 6, 4};
 		*p++ = 0x62;
 		*p = (uint8_t)((*p & 0xf0) | maps[below(16)]);
 		p++;
@@ -207,7 +215,7 @@ static void report_part(const char *what, const struct decode_tally *before)
 	char fact[160];
 	uint64_t compared = tally.compared - before->compared, valid = tally.valid - before->valid;
 	snprintf(fact, sizeof fact, "decoder and Zydis agree on %s: %llu byte strings, %llu instructions", what,
-		(unsigned long long)compared, (unsigned long long)valid);
+		 (unsigned long long)compared, (unsigned long long)valid);
 	report(compared > 0 && decode_tally_failures(&tally) == decode_tally_failures(before), fact);
 }
 
@@ -215,10 +223,12 @@ static void print_summary(void)
 {
 	for (unsigned i = 0; i < FACT_COUNT; i++)
 		if (tally.disagreements[i])
-			printf("# unlisted, %s: %llu\n", decode_fact_name(i), (unsigned long long)tally.disagreements[i]);
+			printf("# unlisted, %s: %llu\n", decode_fact_name(i),
+			       (unsigned long long)tally.disagreements[i]);
 	printf("# listed differences (see decode_differences.h):\n");
 	for (unsigned i = 0; i < decode_difference_rows(); i++)
-		printf("# %12llu  %.60s: %s\n", (unsigned long long)tally.listed[i], decode_difference_title(i), decode_difference_reason(i));
+		printf("# %12llu  %.60s: %s\n", (unsigned long long)tally.listed[i], decode_difference_title(i),
+		       decode_difference_reason(i));
 }
 
 int main(int argc, char **argv)
@@ -242,7 +252,8 @@ int main(int argc, char **argv)
 			strings = 0;
 			break;
 		} else {
-			fprintf(stderr, "usage: decode_oracle [--full] [--random N] [--seed S] [--show N] [--files PATH...]\n");
+			fprintf(stderr, "usage: decode_oracle [--full] [--random N] [--seed S] [--show N] "
+					"[--files PATH...]\n");
 			return 2;
 		}
 	}
@@ -267,7 +278,8 @@ int main(int argc, char **argv)
 		before = tally;
 		random_strings(strings);
 		report_part("random byte strings", &before);
-		report(!tally.disagreements[FACT_TRUNCATION], "an instruction cut short is reported as truncated, and nothing behind it is read");
+		report(!tally.disagreements[FACT_TRUNCATION],
+		       "an instruction cut short is reported as truncated, and nothing behind it is read");
 	}
 	if (full && sweep && !files) {
 		unsigned unused = 0;

@@ -21,10 +21,9 @@ static const int32_t displacements[] = {0, 1, -1, 127, -128, 128, -129, 0x123456
 static const uint32_t offsets[] = {0, 8, 0x28, 0x7f, 0x80, 0x158, 0x12340, 0x7ffffff8};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define EACH_REGISTER(r) for (unsigned r = 0; r < 16; r++)
-#define EACH_DISPLACEMENT(d)                                                                                          \
+#define EACH_DISPLACEMENT(d)                                                                                      \
 	for (int32_t i_##d = 0, d; i_##d < (int32_t)COUNT(displacements) && (d = displacements[i_##d], 1); i_##d++)
-#define EACH_OFFSET(o)                                                                                                \
-	for (uint32_t i_##o = 0, o; i_##o < COUNT(offsets) && (o = offsets[i_##o], 1); i_##o++)
+#define EACH_OFFSET(o) for (uint32_t i_##o = 0, o; i_##o < COUNT(offsets) && (o = offsets[i_##o], 1); i_##o++)
 
 static ZydisDecoder decoder;
 static ZydisFormatter formatter;
@@ -44,8 +43,8 @@ __attribute__((format(printf, 1, 2))) static void is(const char *format, ...)
 	size_t n = (size_t)(at - code);
 	bool decoded = ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, n, &in, operands));
 	if (decoded)
-		ZydisFormatterFormatInstruction(&formatter, &in, operands, in.operand_count_visible, text, sizeof text, 0,
-						NULL);
+		ZydisFormatterFormatInstruction(&formatter, &in, operands, in.operand_count_visible, text,
+						sizeof text, 0, NULL);
 	if (!decoded || in.length != n || strcmp(text, expected) != 0) {
 		if (wrong++ < 4)
 			printf("# %zu bytes are '%s', not '%s'\n", n, text, expected);
@@ -185,8 +184,9 @@ static void upper(void)
 	{
 		struct x86_insn in;
 		encode_move_from_upper(&at, to, from + 16);
-		all = all && x86_decode(code, (size_t)(at - code), &in) == X86_DECODE_OK && in.length == at - code &&
-		      in.opcode == 0x89 && in.operand_bytes == 8 && in.reg == from + 16 && in.rm == to;
+		all = all && x86_decode(code, (size_t)(at - code), &in) == X86_DECODE_OK &&
+		      in.length == at - code && in.opcode == 0x89 && in.operand_bytes == 8 &&
+		      in.reg == from + 16 && in.rm == to;
 		at = code;
 	}
 	ok(all, "r16 to r31 are moved: 256 encodings, by the engine's own decoder");
@@ -204,7 +204,8 @@ static void arithmetic(void)
 	{
 		encode_not(&at, r), is("not %s", r64[r]);
 		encode_shift_right32(&at, r, 9), is("shr %s, 0x9", r32[r]);
-		EACH_REGISTER(from) encode_rotate_right32(&at, r, from, 4), is("rorx %s, %s, 0x4", r32[r], r32[from]);
+		EACH_REGISTER(from)
+		encode_rotate_right32(&at, r, from, 4), is("rorx %s, %s, 0x4", r32[r], r32[from]);
 	}
 	form("not, shr and rorx");
 	encode_lahf(&at), is("lahf");
@@ -258,43 +259,49 @@ static void scaled(void)
 	for (unsigned narrow = 0; narrow < 2; narrow++)
 		for (unsigned base = 0; base <= 16; base++)
 			for (unsigned index = 0; index <= 16; index++)
-				for (unsigned scale = 1; scale <= 8; scale *= 2) EACH_DISPLACEMENT(d)
-				{
-					const char *const *name = narrow ? r32 : r64;
-					unsigned reg = (base + index) & 15;
-					if (index == X86_RSP || (index == 16 && scale > 1))
-						continue;
-					encode_lea_scaled(&at, reg, base < 16 ? base : X86_NO_REG,
-							  index < 16 ? index : X86_NO_REG, scale, d, narrow);
-					bool none = base == 16 && index == 16;
-					is("lea %s, [%s]", r64[reg],
-					   sum(base < 16 ? name[base] : NULL, index < 16 ? name[index] : NULL, scale,
-					       none && narrow ? (int64_t)(uint32_t)d : d));
-				}
+				for (unsigned scale = 1; scale <= 8; scale *= 2)
+					EACH_DISPLACEMENT(d)
+					{
+						const char *const *name = narrow ? r32 : r64;
+						unsigned reg = (base + index) & 15;
+						if (index == X86_RSP || (index == 16 && scale > 1))
+							continue;
+						encode_lea_scaled(&at, reg, base < 16 ? base : X86_NO_REG,
+								  index < 16 ? index : X86_NO_REG, scale, d,
+								  narrow);
+						bool none = base == 16 && index == 16;
+						is("lea %s, [%s]", r64[reg],
+						   sum(base < 16 ? name[base] : NULL,
+						       index < 16 ? name[index] : NULL, scale,
+						       none && narrow ? (int64_t)(uint32_t)d : d));
+					}
 	form("lea of all that an address may be");
 }
 
 static void operands(void)
 {
 	for (unsigned base = 0; base <= 16; base++)
-		for (unsigned index = 0; index <= 16; index++) EACH_DISPLACEMENT(d)
-		{
-			struct x86_insn in;
-			uint8_t theirs[16], *p = theirs;
-			unsigned reg = (base + index) & 15;
-			if (index == X86_RSP)
-				continue;
-			encode_lea_scaled(&p, 1, base < 16 ? base : X86_NO_REG, index < 16 ? index : X86_NO_REG, 1, d,
-					  index & 1);
-			if (x86_decode(theirs, (size_t)(p - theirs), &in) != X86_DECODE_OK)
-				wrong++;
-			const char *const *name = index & 1 ? r32 : r64;
-			bool none = base == 16 && index == 16;
-			const char *place = sum(base < 16 ? name[base] : NULL, index < 16 ? name[index] : NULL, 1,
-						none && index & 1 ? (int64_t)(uint32_t)d : d);
-			encode_lea_operand(&at, reg, &in, theirs), is("lea %s, [%s]", r64[reg], place);
-			encode_load_operand(&at, reg, &in, theirs), is("mov %s, qword ptr [%s]", r64[reg], place);
-		}
+		for (unsigned index = 0; index <= 16; index++)
+			EACH_DISPLACEMENT(d)
+			{
+				struct x86_insn in;
+				uint8_t theirs[16], *p = theirs;
+				unsigned reg = (base + index) & 15;
+				if (index == X86_RSP)
+					continue;
+				encode_lea_scaled(&p, 1, base < 16 ? base : X86_NO_REG,
+						  index < 16 ? index : X86_NO_REG, 1, d, index & 1);
+				if (x86_decode(theirs, (size_t)(p - theirs), &in) != X86_DECODE_OK)
+					wrong++;
+				const char *const *name = index & 1 ? r32 : r64;
+				bool none = base == 16 && index == 16;
+				const char *place = sum(base < 16 ? name[base] : NULL,
+							index < 16 ? name[index] : NULL, 1,
+							none && index & 1 ? (int64_t)(uint32_t)d : d);
+				encode_lea_operand(&at, reg, &in, theirs), is("lea %s, [%s]", r64[reg], place);
+				encode_load_operand(&at, reg, &in, theirs),
+					is("mov %s, qword ptr [%s]", r64[reg], place);
+			}
 	form("lea and mov with the memory operand of another instruction");
 }
 
@@ -320,7 +327,8 @@ static void through(void)
 			const uint8_t *theirs = (const uint8_t *)rows[i].code;
 			if (base == X86_RSP || base == X86_RBP)
 				continue;
-			if (x86_decode(theirs, rows[i].length, &in) != X86_DECODE_OK || in.length != rows[i].length)
+			if (x86_decode(theirs, rows[i].length, &in) != X86_DECODE_OK ||
+			    in.length != rows[i].length)
 				wrong++;
 			snprintf(expected, sizeof expected, rows[i].assembly, r64[base]);
 			encode_through(&at, &in, theirs, base, true);
@@ -332,24 +340,26 @@ static void through(void)
 static void vectors(void)
 {
 	static const char *const kind[] = {"xmmword ptr", "ymmword ptr", "zmmword ptr"};
-	for (unsigned vector = 0; vector < 32; vector++) EACH_REGISTER(base) EACH_DISPLACEMENT(d)
-	{
-		if (!is_base(base))
-			continue;
-		const char *place = sum(r64[base], NULL, 1, d);
-		for (unsigned log = 0; log < 3; log++) {
-			encode_store_avx512(&at, log, vector, base, d);
-			is("vmovdqu64 %s [%s], %cmm%u", kind[log], place, "xyz"[log], vector);
+	for (unsigned vector = 0; vector < 32; vector++)
+		EACH_REGISTER(base) EACH_DISPLACEMENT(d)
+		{
+			if (!is_base(base))
+				continue;
+			const char *place = sum(r64[base], NULL, 1, d);
+			for (unsigned log = 0; log < 3; log++) {
+				encode_store_avx512(&at, log, vector, base, d);
+				is("vmovdqu64 %s [%s], %cmm%u", kind[log], place, "xyz"[log], vector);
+			}
+			if (vector < 16) {
+				encode_store_avx(&at, false, vector, base, d);
+				is("vmovdqu xmmword ptr [%s], xmm%u", place, vector);
+				encode_store_avx(&at, true, vector, base, d);
+				is("vmovdqu ymmword ptr [%s], ymm%u", place, vector);
+			}
+			if (vector < 8)
+				encode_store_mask16(&at, vector, base, d),
+					is("kmovw word ptr [%s], k%u", place, vector);
 		}
-		if (vector < 16) {
-			encode_store_avx(&at, false, vector, base, d);
-			is("vmovdqu xmmword ptr [%s], xmm%u", place, vector);
-			encode_store_avx(&at, true, vector, base, d);
-			is("vmovdqu ymmword ptr [%s], ymm%u", place, vector);
-		}
-		if (vector < 8)
-			encode_store_mask16(&at, vector, base, d), is("kmovw word ptr [%s], k%u", place, vector);
-	}
 	form("vector and mask registers are stored");
 }
 

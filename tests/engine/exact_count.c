@@ -29,10 +29,7 @@ static int fail(const struct error *err)
 	return 3;
 }
 
-static int ended(int status)
-{
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
+static int ended(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 static void wait_for(pid_t pid, int *status)
 {
@@ -47,7 +44,8 @@ static int through_backend(const struct command *command, bool threads, bool pla
 	size_t n = exact_event_count(), asked = 0;
 	struct event *events = calloc(n, sizeof *events);
 	const struct event **pointers = calloc(n, sizeof *pointers);
-	struct target target = {.kind = TARGET_COMMAND, .command = command, .follow_children = true, .per_thread = threads};
+	struct target target = {
+		.kind = TARGET_COMMAND, .command = command, .follow_children = true, .per_thread = threads};
 	struct backend *backend;
 	struct counting *counting;
 	struct run run = {0};
@@ -68,7 +66,8 @@ static int through_backend(const struct command *command, bool threads, bool pla
 		else
 			fprintf(stderr, "%s - unsupported: %s\n", exact_event_at(i)->name, available.why);
 	}
-	if (!exact_backend.prepare(backend, &target, pointers, asked, &counting, &err) || !exact_backend.go(counting, &err))
+	if (!exact_backend.prepare(backend, &target, pointers, asked, &counting, &err) ||
+	    !exact_backend.go(counting, &err))
 		return fail(&err);
 	wait_for(exact_backend.process(counting), &status);
 	if (!exact_backend.stop(counting, &run, &err))
@@ -91,10 +90,7 @@ static int through_backend(const struct command *command, bool threads, bool pla
 	return ended(status);
 }
 
-static void release(void *arg)
-{
-	send(((const struct launch *)arg)->go_fd, "g", 1, MSG_NOSIGNAL);
-}
+static void release(void *arg) { send(((const struct launch *)arg)->go_fd, "g", 1, MSG_NOSIGNAL); }
 
 static int from_record(const struct command *command, const char *blocks_path)
 {
@@ -108,7 +104,8 @@ static int from_record(const struct command *command, const char *blocks_path)
 	int status;
 	if (!injection_new(NULL, &session, &err) || !launch_hold(command, &launch, &err))
 		return fail(&err);
-	if (injection_take(session, launch.pid, release, &launch, &err) == SESSION_FAILED || !launch_go(&launch, command, &err))
+	if (injection_take(session, launch.pid, release, &launch, &err) == SESSION_FAILED ||
+	    !launch_go(&launch, command, &err))
 		return fail(&err);
 	wait_for(launch.pid, &status);
 	if (!view_new(session, &view, &err) || !tally_new(view, &options, &tally, &err))
@@ -122,17 +119,20 @@ static int from_record(const struct command *command, const char *blocks_path)
 		}
 	fprintf(stderr, "instructions %" PRIu64 "\n", tally->total[COUNT_INSTRUCTIONS]);
 	for (size_t i = 0; i < tally->n_rows; i++) {
-		fprintf(stderr, "thread:%u:%u %" PRIu64 "\n", tally->rows[i].pid, tally->rows[i].tid, tally->rows[i].count[COUNT_INSTRUCTIONS]);
+		fprintf(stderr, "thread:%u:%u %" PRIu64 "\n", tally->rows[i].pid, tally->rows[i].tid,
+			tally->rows[i].count[COUNT_INSTRUCTIONS]);
 		sum += tally->rows[i].count[COUNT_INSTRUCTIONS];
 	}
 	fprintf(stderr, "threads_sum %" PRIu64 "\n", sum);
 	for (unsigned i = 0; i < RECORD_SYSCALLS; i++)
 		if (syscalls[i])
 			fprintf(stderr, "syscall:%u %" PRIu64 "\n", i, syscalls[i]);
-	fprintf(stderr, "syscall:other %" PRIu64 "\nsystem_calls %" PRIu64 "\n", other, tally->total[COUNT_SYSTEM_CALLS]);
+	fprintf(stderr, "syscall:other %" PRIu64 "\nsystem_calls %" PRIu64 "\n", other,
+		tally->total[COUNT_SYSTEM_CALLS]);
 	fprintf(stderr, "processes %zu\n", view->n_processes);
 	for (unsigned i = 0; i < 6; i++) {
-		static const char *const names[] = {"translated_insns", "translate_tsc", "dispatches", "lookup_misses", "flushes", "cache_bytes"};
+		static const char *const names[] = {"translated_insns", "translate_tsc", "dispatches",
+						    "lookup_misses",    "flushes",       "cache_bytes"};
 		uint64_t all = 0;
 		for (size_t p = 0; p < view->n_processes; p++)
 			all += view->processes[p].record->stats[i];
@@ -183,6 +183,7 @@ int main(int argc, char **argv)
 		return 2;
 	struct command command = {.argv = argv + i, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	if (fixed)
-		personality(ADDR_NO_RANDOMIZE); /* inherited; not command.reproducible, as single-stepping does not pad the environment */
+		personality(
+			ADDR_NO_RANDOMIZE); /* inherited; not command.reproducible, as single-stepping does not pad the environment */
 	return record ? from_record(&command, blocks) : through_backend(&command, threads, plain);
 }

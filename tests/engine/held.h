@@ -39,13 +39,11 @@ static inline pid_t held(char **argv, bool fixed, int out, int *release)
 	return pid;
 }
 
-static inline void held_release(void *release)
-{
-	close(*(int *)release);
-}
+static inline void held_release(void *release) { close(*(int *)release); }
 
 /* A session of these options that has taken the program; NULL: why not is printed. */
-static inline struct injection *held_taken(const char *name, const struct injection_options *options, char **argv, bool fixed, int out, pid_t *pid)
+static inline struct injection *held_taken(const char *name, const struct injection_options *options, char **argv,
+					   bool fixed, int out, pid_t *pid)
 {
 	struct injection *session;
 	struct error err = {0};
@@ -64,10 +62,7 @@ static inline struct injection *held_taken(const char *name, const struct inject
 }
 
 static volatile pid_t held_forward_to;
-static inline void held_forward(int signo)
-{
-	kill(held_forward_to, signo);
-}
+static inline void held_forward(int signo) { kill(held_forward_to, signo); }
 
 /* Its end. */
 static inline int held_wait(pid_t pid)

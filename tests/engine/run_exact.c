@@ -37,11 +37,13 @@ static unsigned parts_of(const struct view *view)
 	return n;
 }
 
-static void print_words(size_t machine, const char *of, const char *part, unsigned index, const uint64_t *words, unsigned n)
+static void print_words(size_t machine, const char *of, const char *part, unsigned index, const uint64_t *words,
+			unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (words[i])
-			fprintf(stderr, "model %zu %s %s%u %u %" PRIu64 "\n", machine, of, part, index, i, words[i]);
+			fprintf(stderr, "model %zu %s %s%u %u %" PRIu64 "\n", machine, of, part, index, i,
+				words[i]);
 }
 
 static void print_models(const char *of, const struct model_counts *counts, size_t machines)
@@ -60,21 +62,31 @@ static void print_models(const char *of, const struct model_counts *counts, size
 static void compare_models(const struct tally *t, const struct model_setup *machines, size_t n)
 {
 	const uint64_t *branch = t->models[0].branch, *stream = t->models[0].stream;
-	const struct { const char *name; uint64_t model, exact; } same[] = {
-		{"instructions", stream[STREAM_INSTRUCTIONS], t->total[COUNT_INSTRUCTIONS]}, {"reads", stream[STREAM_READS], t->total[COUNT_READS]},
-		{"writes", stream[STREAM_WRITES], t->total[COUNT_WRITES]}, {"conditional", branch[BRANCH_CONDITIONAL], t->total[COUNT_CONDITIONAL]},
+	// clang-format off: a table, a row a line
+	const struct {
+		const char *name;
+		uint64_t model, exact;
+	} same[] = {
+		{"instructions", stream[STREAM_INSTRUCTIONS], t->total[COUNT_INSTRUCTIONS]},
+		{"reads", stream[STREAM_READS], t->total[COUNT_READS]},
+		{"writes", stream[STREAM_WRITES], t->total[COUNT_WRITES]},
+		{"conditional", branch[BRANCH_CONDITIONAL], t->total[COUNT_CONDITIONAL]},
 		{"calls", branch[BRANCH_CALLS], t->total[COUNT_DIRECT_CALLS] + t->total[COUNT_INDIRECT_CALLS]},
 		{"returns", branch[BRANCH_RETURNS], t->total[COUNT_RETURNS]},
-		{"indirect", branch[BRANCH_INDIRECT], t->total[COUNT_INDIRECT_JUMPS] + t->total[COUNT_INDIRECT_CALLS]},
-		{"branches", branch[BRANCH_ALL], t->total[COUNT_CONDITIONAL] + t->total[COUNT_DIRECT_JUMPS] + t->total[COUNT_INDIRECT_JUMPS] +
-		 t->total[COUNT_DIRECT_CALLS] + t->total[COUNT_INDIRECT_CALLS] + t->total[COUNT_RETURNS]},
+		{"indirect", branch[BRANCH_INDIRECT],
+		 t->total[COUNT_INDIRECT_JUMPS] + t->total[COUNT_INDIRECT_CALLS]},
+		{"branches", branch[BRANCH_ALL],
+		 t->total[COUNT_CONDITIONAL] + t->total[COUNT_DIRECT_JUMPS] + t->total[COUNT_INDIRECT_JUMPS] +
+			 t->total[COUNT_DIRECT_CALLS] + t->total[COUNT_INDIRECT_CALLS] + t->total[COUNT_RETURNS]},
 	};
+	// clang-format on
 	const char *why;
 	for (size_t i = 0; i < (n ? sizeof same / sizeof *same : 3); i++)
 		fprintf(stderr, "both %s %" PRIu64 " %" PRIu64 "\n", same[i].name, same[i].model, same[i].exact);
 	for (size_t r = 0; r < t->n_rows; r++)
 		for (size_t m = 0; m < n; m++)
-			if (!model_conserves(&machines[m].machine, &machines[m].options, &t->rows[r].models[m], &why))
+			if (!model_conserves(&machines[m].machine, &machines[m].options, &t->rows[r].models[m],
+					     &why))
 				fprintf(stderr, "broken law: machine %zu, row %zu: %s\n", m, r, why);
 }
 
@@ -97,9 +109,11 @@ int main(int argc, char **argv)
 			injection_options.blocks_most = (uint32_t)strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--whole-blocks") && i + 1 < argc)
 			injection_options.whole_blocks = strtoull(argv[++i], NULL, 0);
-		else if (!strcmp(argv[i], "--model") && i + 1 < argc && injection_options.machine_count < sizeof machines / sizeof *machines) {
+		else if (!strcmp(argv[i], "--model") && i + 1 < argc &&
+			 injection_options.machine_count < sizeof machines / sizeof *machines) {
 			injection_options.trace = true;
-			if (strcmp(argv[++i], "none") != 0 && !machine_find(argv[i], &machines[injection_options.machine_count++].machine, &err)) {
+			if (strcmp(argv[++i], "none") != 0 &&
+			    !machine_find(argv[i], &machines[injection_options.machine_count++].machine, &err)) {
 				fprintf(stderr, "run_exact: %s\n", err.text);
 				return 3;
 			}
@@ -109,7 +123,9 @@ int main(int argc, char **argv)
 	if (i >= argc)
 		return 2;
 	injection_options.machines = machines, injection_options.machine_bytes = sizeof *machines;
-	size_t modelled = !injection_options.trace ? 0 : injection_options.machine_count ? injection_options.machine_count : 1;
+	size_t modelled = !injection_options.trace          ? 0
+			  : injection_options.machine_count ? injection_options.machine_count
+							    : 1;
 	pid_t pid;
 	struct injection *session = held_taken("run_exact", &injection_options, argv + i, fixed, 1, &pid);
 	if (!session)
@@ -120,7 +136,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
 	struct view *view;
 	struct tally *tally;
-	struct tally_options all = {.children = true, .blocks = counts, .code_lines = counts, .machines = modelled};
+	struct tally_options all = {
+		.children = true, .blocks = counts, .code_lines = counts, .machines = modelled};
 	if (quiet) {
 		injection_free(session);
 		goto end;
@@ -135,19 +152,23 @@ int main(int argc, char **argv)
 		for (size_t r = 0; r < tally->n_rows; r++)
 			n += tally->rows[r].process == p ? tally->rows[r].count[COUNT_INSTRUCTIONS] : 0;
 		if (process->record->state != RECORD_FREE)
-			fprintf(stderr, "process %zu of %d pid %u state %u threads %zu instructions %" PRIu64 " %s%s%s\n", p,
-			        (int)process->record->parent, process->record->pid, process->record->state, process->n_threads, n, process->path,
-			        process->inexact ? " INEXACT: " : "", process->inexact ? process->inexact : "");
+			fprintf(stderr,
+				"process %zu of %d pid %u state %u threads %zu instructions %" PRIu64 " %s%s%s\n",
+				p, (int)process->record->parent, process->record->pid, process->record->state,
+				process->n_threads, n, process->path, process->inexact ? " INEXACT: " : "",
+				process->inexact ? process->inexact : "");
 	}
-	fprintf(stderr, "instructions %" PRIu64 "\n%s%s\n", tally->total[COUNT_INSTRUCTIONS], tally->why ? "NOT EXACT: " : "exact",
-	        tally->why ? tally->why : "");
+	fprintf(stderr, "instructions %" PRIu64 "\n%s%s\n", tally->total[COUNT_INSTRUCTIONS],
+		tally->why ? "NOT EXACT: " : "exact", tally->why ? tally->why : "");
 	for (unsigned c = 0; counts && c < COUNTS; c++)
-		fprintf(stderr, tally->unknown[c] ? "count %u unknown %" PRIu64 "\n" : "count %u %" PRIu64 "\n", c, tally->total[c]);
+		fprintf(stderr, tally->unknown[c] ? "count %u unknown %" PRIu64 "\n" : "count %u %" PRIu64 "\n", c,
+			tally->total[c]);
 	for (size_t r = 0; counts && r < tally->n_rows; r++)
-		fprintf(stderr, "row %u %u x87 %" PRIu64 "\n", tally->rows[r].pid, tally->rows[r].tid, tally->rows[r].count[COUNT_X87]);
+		fprintf(stderr, "row %u %u x87 %" PRIu64 "\n", tally->rows[r].pid, tally->rows[r].tid,
+			tally->rows[r].count[COUNT_X87]);
 	if (counts)
-		fprintf(stderr, "x87 %" PRIu64 "\nsystem calls %" PRIu64 " %" PRIu64 "\nparts %u\n", tally->total[COUNT_X87], tally->total[COUNT_SYSTEM_CALLS],
-		        calls_of(view), parts_of(view));
+		fprintf(stderr, "x87 %" PRIu64 "\nsystem calls %" PRIu64 " %" PRIu64 "\nparts %u\n",
+			tally->total[COUNT_X87], tally->total[COUNT_SYSTEM_CALLS], calls_of(view), parts_of(view));
 	if (modelled) {
 		fprintf(stderr, "models %s\n", tally->models_why ? tally->models_why : "exact");
 		compare_models(tally, machines, injection_options.machine_count);

@@ -28,7 +28,10 @@ static void real(uint32_t leaf, uint32_t sub, uint32_t out[4])
 	else if (leaf == 0x80000001)
 		memcpy(out, features[2], 16);
 	else if (leaf == 13) {
-		const uint32_t state[8][2] = {[2] = {256, 576}, [5] = {64, mask_at}, [6] = {512, mask_at + 64}, [7] = {1024, mask_at + 576}};
+		const uint32_t state[8][2] = {[2] = {256, 576},
+					      [5] = {64, mask_at},
+					      [6] = {512, mask_at + 64},
+					      [7] = {1024, mask_at + 576}};
 		if (sub < 8)
 			out[EAX] = state[sub][0], out[EBX] = state[sub][1];
 	}
@@ -40,7 +43,9 @@ static void all_features(void)
 	most = 13, mask_at = 1088;
 }
 
-static struct answer { uint32_t r[4]; } ask(enum served_cpu cpu, uint32_t leaf, uint32_t sub)
+static struct answer {
+	uint32_t r[4];
+} ask(enum served_cpu cpu, uint32_t leaf, uint32_t sub)
 {
 	struct answer a;
 	x86_served_cpuid(cpu, leaf, sub, real, a.r);
@@ -52,15 +57,17 @@ static struct answer { uint32_t r[4]; } ask(enum served_cpu cpu, uint32_t leaf, 
 static void test_levels(void)
 {
 	all_features();
-	equal_u64(ask(SERVED_V2, 1, 0).r[ECX], 0x00982201, "v2: SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT, and no xsave");
+	equal_u64(ask(SERVED_V2, 1, 0).r[ECX], 0x00982201,
+		  "v2: SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT, and no xsave");
 	equal_u64(ask(SERVED_V3, 1, 0).r[ECX], 0x3cd83201, "v3 adds FMA, MOVBE, XSAVE, AVX, F16C");
 	equal_u64(ask(SERVED_V3, 7, 0).r[EBX], 0x128, "... BMI1, AVX2, BMI2");
 	equal_u64(ask(SERVED_V3, 0x80000001, 0).r[ECX], 0x21, "... LZCNT");
 	equal_u64(ask(SERVED_V4, 7, 0).r[EBX], 0xd0030128, "v4 adds AVX-512 F, DQ, CD, BW, VL");
 	for (enum served_cpu cpu = SERVED_V2; cpu <= SERVED_V4; cpu++)
 		equal_u64(ask(cpu, 1, 0).r[EDX], 0x078bfbff, "each has what all x86-64 processors have");
-	equal_u64(ask(SERVED_V3, 7, 1).r[EAX] | ask(SERVED_V3, 20, 0).r[EAX] | ask(SERVED_V3, 0x40000000, 0).r[EAX], 0,
-		  "leaves that are not known, and a hypervisor's, are zeros");
+	equal_u64(ask(SERVED_V3, 7, 1).r[EAX] | ask(SERVED_V3, 20, 0).r[EAX] |
+			  ask(SERVED_V3, 0x40000000, 0).r[EAX],
+		  0, "leaves that are not known, and a hypervisor's, are zeros");
 	equal_u64(ask(SERVED_V2, 0, 0).r[EAX], 11, "v2 has no leaf of saved state");
 }
 
@@ -96,7 +103,8 @@ static void test_fits(void)
 	const char *lacks = "";
 	all_features();
 	ok(x86_served_fits(SERVED_V4, 0xe7, real, &lacks), "a processor with all has v4");
-	ok(!x86_served_fits(SERVED_V4, 7, real, &lacks) && strstr(lacks, "registers"), "but not where the system does not enable AVX-512");
+	ok(!x86_served_fits(SERVED_V4, 7, real, &lacks) && strstr(lacks, "registers"),
+	   "but not where the system does not enable AVX-512");
 	ok(x86_served_fits(SERVED_V3, 7, real, &lacks), "there it has v3");
 	ok(!x86_served_fits(SERVED_V3, 0, real, &lacks), "without xsave it has not");
 	ok(x86_served_fits(SERVED_V2, 0, real, &lacks), "but v2");
@@ -104,8 +112,10 @@ static void test_fits(void)
 	ok(!x86_served_fits(SERVED_V3, 7, real, &lacks) && !strcmp(lacks, "BMI2"), "what is lacking is named");
 	all_features();
 	most = 6;
-	ok(!x86_served_fits(SERVED_V3, 7, real, &lacks) && !strcmp(lacks, "BMI1"), "a processor without leaf 7 has nothing of it, whatever it answers there");
-	ok(x86_served_fits(SERVED_HOST, 0, real, &lacks) && x86_served_fits(SERVED_NONE, 0, real, &lacks), "any processor can be shown as it is");
+	ok(!x86_served_fits(SERVED_V3, 7, real, &lacks) && !strcmp(lacks, "BMI1"),
+	   "a processor without leaf 7 has nothing of it, whatever it answers there");
+	ok(x86_served_fits(SERVED_HOST, 0, real, &lacks) && x86_served_fits(SERVED_NONE, 0, real, &lacks),
+	   "any processor can be shown as it is");
 }
 
 static bool served(const char *bytes, enum served_cpu cpu, bool masks)
@@ -152,10 +162,12 @@ static void test_instructions(void)
 
 static void test_lacking(void)
 {
-	const char *evex = "\x62\xf1\x7c\x48\x58\xc1" NOPS, *vex = "\xc5\xfc\x58\xc1" NOPS, *sse = "\x0f\x58\xc1" NOPS;
+	const char *evex = "\x62\xf1\x7c\x48\x58\xc1" NOPS, *vex = "\xc5\xfc\x58\xc1" NOPS,
+		   *sse = "\x0f\x58\xc1" NOPS;
 	ok(lacking(evex, SERVED_V3) && !lacking(evex, SERVED_V4), "vaddps zmm is beyond v3, not beyond v4");
 	ok(lacking(vex, SERVED_V2) && !lacking(vex, SERVED_V3), "vaddps ymm is beyond v2, not beyond v3");
-	ok(!lacking(sse, SERVED_V2) && !lacking(evex, SERVED_HOST), "addps is beyond none, and nothing is beyond the machine's own");
+	ok(!lacking(sse, SERVED_V2) && !lacking(evex, SERVED_HOST),
+	   "addps is beyond none, and nothing is beyond the machine's own");
 }
 
 int main(void)

@@ -53,16 +53,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct assembly a, again;
-	struct error err = { 0 };
-	struct str out = { 0 };
+	struct error err = {0};
+	struct str out = {0};
 	if (size < 5)
 		return 0;
 	char *text = malloc(size - 5 + 1);
 	check(text != NULL, "no memory");
 	memcpy(text, data + 5, size - 5);
-	struct annotate_region regions[2] = { { "a b\"\\", 1u + data[1], 1u + data[1] + data[2] },
-					      { "c", 1u + data[3], 1u + data[3] + data[4] } };
-	struct annotate_request request = { regions, data[0] & 4 ? 2 : 1, data[0] >> 3, NULL, NULL };
+	struct annotate_region regions[2] = {{"a b\"\\", 1u + data[1], 1u + data[1] + data[2]},
+					     {"c", 1u + data[3], 1u + data[3] + data[4]}};
+	struct annotate_request request = {regions, data[0] & 4 ? 2 : 1, data[0] >> 3, NULL, NULL};
 	if (assembly_read(&a, text, size - 5, (enum assembly_machine)(data[0] & 3) % 3, &err)) {
 		check_statements(&a);
 		if (!annotate(&a, &request, &out, &err)) {

@@ -20,7 +20,7 @@ static void check(bool holds, const char *what)
 
 static bool parse(const char *text, size_t length, struct calibration *c)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	if (calibration_parse(text, length, "kept", c, &err))
 		return true;
 	check(err.code != ERROR_NONE && err.text[0], "refused without a reason");
@@ -31,8 +31,8 @@ static bool parse(const char *text, size_t length, struct calibration *c)
 
 static void use(struct calibration *c)
 {
-	struct str text = { 0 };
-	struct error err = { 0 };
+	struct str text = {0};
+	struct error err = {0};
 	struct calibration again;
 	char id[sizeof c->id];
 	for (size_t i = 0; i < c->overheads.count; i++) {
@@ -50,7 +50,7 @@ static void use(struct calibration *c)
 	memcpy(id, c->id, sizeof id);
 	check(parse(text.text, text.length, &again), "what was taken is refused when it is written");
 	check(strcmp(again.id, id) == 0 && again.overheads.count == c->overheads.count &&
-		  again.fits.count == c->fits.count && again.floors.count == c->floors.count,
+		      again.fits.count == c->fits.count && again.floors.count == c->floors.count,
 	      "what was written is another calibration");
 	calibration_free(&again);
 	str_free(&text);
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct calibration c;
-	struct str text = { 0 };
+	struct str text = {0};
 	uint64_t hash = 0xcbf29ce484222325u;
 	if (parse((const char *)data, size, &c)) {
 		use(&c);

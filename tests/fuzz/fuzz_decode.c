@@ -14,14 +14,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static struct decode_tally tally = { .show = 10 };
+	static struct decode_tally tally = {.show = 10};
 	struct x86_insn insn;
 	/* A copy of just the bytes the decoder may see: the redzone is behind them. */
 	size_t available = size < 20 ? size : 20;
 	uint8_t *copy = malloc(available + !available);
 	memcpy(copy, data, available);
 	enum x86_decode_status status = x86_decode(copy, available, &insn);
-	if (status == X86_DECODE_OK && (insn.length == 0 || insn.length > X86_MAX_INSN_BYTES || insn.length > available))
+	if (status == X86_DECODE_OK &&
+	    (insn.length == 0 || insn.length > X86_MAX_INSN_BYTES || insn.length > available))
 		abort();
 	if (status == X86_DECODE_TRUNCATED && available >= X86_MAX_INSN_BYTES)
 		abort();

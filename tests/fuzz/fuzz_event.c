@@ -25,10 +25,10 @@ static void check_event(struct event_table *table, const struct event *event, co
 	struct event again;
 	check(event->levels >= LEVEL_USER && event->levels <= (LEVEL_USER | LEVEL_KERNEL), "no level");
 	check(event_parse(table, event->text, &again, NULL) && strcmp(again.label, event->label) == 0 &&
-		  again.period == event->period,
+		      again.period == event->period,
 	      "a request parses in two ways");
 	check(event_parse(table, event->label, &again, NULL) && again.definition == event->definition &&
-		  again.levels == event->levels && strcmp(again.label, event->label) == 0,
+		      again.levels == event->levels && strcmp(again.label, event->label) == 0,
 	      "a label does not parse to its own event");
 	check(!event->machine == !again.machine && (!event->machine || strcmp(event->machine, again.machine) == 0),
 	      "a label does not parse to its own event's machine");
@@ -39,7 +39,7 @@ static void check_event(struct event_table *table, const struct event *event, co
 		return;
 	for (size_t i = 0;; i++) {
 		struct event_encoding encoding;
-		struct error err = { 0 };
+		struct error err = {0};
 		check(i < 100, "encodings without end");
 		if (event_encode(event, machine, i, &encoding, &err)) {
 			check(encoding.scale > 0 && encoding.how, "an encoding without a scale");
@@ -56,7 +56,7 @@ static void check_event(struct event_table *table, const struct event *event, co
 /* Making a table costs more than most inputs, so one is kept; its arena grows, so not for ever. */
 static struct event_table *fresh_table(struct event_table *kept, unsigned *used)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	if ((*used)++ % 5000 != 0)
 		return kept;
 	event_table_free(kept);
@@ -69,7 +69,7 @@ static void fuzz_rows(const uint8_t *data, size_t size)
 {
 	static struct event_table *table;
 	static unsigned used;
-	struct error err = { 0 };
+	struct error err = {0};
 	table = fresh_table(table, &used);
 	size_t before = event_table_count(table);
 	if (!event_table_add(table, (const char *)data, size, "f", &err)) {
@@ -91,10 +91,10 @@ static void fuzz_list(const char *list)
 	static struct event_table *table;
 	static unsigned used;
 	static const struct event_machine machines[] = {
-		{ .sysfs_root = "/sys/bus/event_source/devices", .family = "intel", .absent_pmus = true },
-		{ .sysfs_root = "/nowhere", .family = "armv8" },
+		{.sysfs_root = "/sys/bus/event_source/devices", .family = "intel", .absent_pmus = true},
+		{.sysfs_root = "/nowhere", .family = "armv8"},
 	};
-	struct error err = { 0 };
+	struct error err = {0};
 	struct event *events = NULL;
 	size_t n = 0;
 	table = fresh_table(table, &used);

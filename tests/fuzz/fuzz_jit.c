@@ -39,7 +39,8 @@ static void ask(struct jit_lines *lines, struct jit_names *names, uint64_t addre
 	check(line == expected, "not the last line that has the address");
 	bool found = jit_find(names, address, &code);
 	check(found == (line != NULL), "read in parts an address has a name that it has not at once");
-	check(!found || (strcmp(code.name, line->name) == 0 && code.begins == line->begins), "read in parts the name is another");
+	check(!found || (strcmp(code.name, line->name) == 0 && code.begins == line->begins),
+	      "read in parts the name is another");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[64];
 	struct jit_names *names;
-	struct jit_lines lines = { 0 };
+	struct jit_lines lines = {0};
 	size_t first = size ? data[0] % size : 0;
 	snprintf(path, sizeof path, "/tmp/tare-fuzz-jit-%d", (int)getpid());
 	int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);

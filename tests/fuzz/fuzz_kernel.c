@@ -35,9 +35,11 @@ static void ask(const struct kernel_names *names, uint64_t address, const uint8_
 	if (!kernel_find(names, address, &code))
 		return;
 	check(code.begins != 0 && code.begins <= address, "a function begins above its address, or at 0");
-	check(code.function && code.function[0] && code.module && code.module[0] == '[', "a function without a name or a module");
+	check(code.function && code.function[0] && code.module && code.module[0] == '[',
+	      "a function without a name or a module");
 	check(memmem(data, size, code.function, strlen(code.function)) != NULL, "a name that no line has");
-	check(kernel_find(names, code.begins, &again) && again.begins == code.begins && strcmp(again.function, code.function) == 0,
+	check(kernel_find(names, code.begins, &again) && again.begins == code.begins &&
+		      strcmp(again.function, code.function) == 0,
 	      "a function's begin is in another one");
 }
 
@@ -60,7 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		uint64_t address = 0;
 		size_t digits = 0;
 		for (; at < split && digits < 16; at++, digits++) {
-			int c = data[at] | 0x20, value = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+			int c = data[at] | 0x20, value = c >= '0' && c <= '9'   ? c - '0'
+							 : c >= 'a' && c <= 'f' ? c - 'a' + 10
+										: -1;
 			if (value < 0)
 				break;
 			address = address << 4 | (unsigned)value;

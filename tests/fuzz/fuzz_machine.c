@@ -31,14 +31,14 @@ static void check_size(const struct machine *m)
 
 static void use(const struct machine_description *d)
 {
-	struct error err = { 0 };
-	struct str text = { 0 };
+	struct error err = {0};
+	struct str text = {0};
 	const struct machine *m = &d->machine;
 	check(machine_check(m, &err), err.text);
 	check(d->n_values > 0 && d->files && d->files[0], "a machine out of nothing");
 	for (size_t i = 0; i < d->n_values; i++)
 		check(d->values[i].stanza && d->values[i].key && d->values[i].text && d->values[i].file &&
-			  d->values[i].line,
+			      d->values[i].line,
 		      "half a value");
 	machine_summary(m, &text);
 	machine_draw(m, 80, &text);
@@ -54,7 +54,7 @@ static void use(const struct machine_description *d)
 static void fuzz_text(const char *text, size_t size, const char *name)
 {
 	struct machine_description d, again;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (!machine_parse(text, size, "f.conf", NULL, name, &d, &err)) {
 		check(err.code != ERROR_NONE && err.text[0], "refused without a reason");
 		check(err.code != ERROR_SYNTAX || strstr(err.text, ".conf:") || strstr(err.text, "this machine:"),
@@ -81,21 +81,21 @@ struct answers {
 static struct host_registers answer(void *context, uint32_t leaf, uint32_t subleaf)
 {
 	const struct answers *a = context;
-	uint32_t r[4] = { 0 };
+	uint32_t r[4] = {0};
 	/* the same question has the same answer */
-	size_t at = a->size < sizeof r
-			? 0
-			: ((leaf & 0xff) * 7 + (leaf >> 31) * 64 + subleaf) * sizeof r % (a->size - sizeof r + 1);
+	size_t at = a->size < sizeof r ? 0
+				       : ((leaf & 0xff) * 7 + (leaf >> 31) * 64 + subleaf) * sizeof r %
+						 (a->size - sizeof r + 1);
 	memcpy(r, a->data + at, a->size < sizeof r ? a->size : sizeof r);
-	return (struct host_registers){ r[0], r[1], r[2], r[3] };
+	return (struct host_registers){r[0], r[1], r[2], r[3]};
 }
 
 static void fuzz_host(const uint8_t *data, size_t size)
 {
-	struct answers answers = { data, size };
-	struct host_probe probe = { .cpuid = answer, .context = &answers, .cores = size ? data[0] : 0 };
-	struct str text = { 0 };
-	struct error err = { 0 };
+	struct answers answers = {data, size};
+	struct host_probe probe = {.cpuid = answer, .context = &answers, .cores = size ? data[0] : 0};
+	struct str text = {0};
+	struct error err = {0};
 	if (host_write_conf(&probe, &text, &err))
 		fuzz_text(text.text, text.length, "host");
 	else
@@ -106,7 +106,7 @@ static void fuzz_host(const uint8_t *data, size_t size)
 static void fuzz_struct(const uint8_t *data, size_t size)
 {
 	struct machine m;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (!machine_find("r12000", &m, &err))
 		check(false, err.text);
 	/* pairs of a place and a byte: some of what is there must stay for anything to pass */

@@ -28,7 +28,7 @@ static void fuzz_rows(const uint8_t *data, size_t size)
 	/* kept: making one costs more than most inputs; its arena grows, so not for ever */
 	static struct metric_table *table;
 	static unsigned used;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (used++ % 5000 == 0) {
 		metric_table_free(table);
 		table = metric_table_new(&err);
@@ -48,10 +48,10 @@ static void fuzz_rows(const uint8_t *data, size_t size)
 
 static void fuzz_formula(const char *text, size_t size)
 {
-	static const double values[] = { 1, 0, 1e9, -3, 0.1, 1e200, 7 };
-	struct arena arena = { 0 };
+	static const double values[] = {1, 0, 1e9, -3, 0.1, 1e200, 7};
+	struct arena arena = {0};
 	struct formula formula;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (!formula_parse(text, &arena, &formula, &err)) {
 		check(strncmp(err.text, "column ", 7) == 0, "an error without a place");
 		goto out;
@@ -63,7 +63,7 @@ static void fuzz_formula(const char *text, size_t size)
 			double value = values[(i + shift + size) % (sizeof values / sizeof *values)];
 			/* the second round has no errors, the third has one without bound */
 			double wide = shift == 1 ? 0 : shift == 2 && i == 0 ? INFINITY : fabs(value) / 8 + 1;
-			inputs[i] = (struct metric_input){ true, value, value - wide, value + 2 * wide };
+			inputs[i] = (struct metric_input){true, value, value - wide, value + 2 * wide};
 		}
 		if (!formula_evaluate(&formula, inputs, &result, &err)) {
 			check(err.code == ERROR_UNSUPPORTED && err.text[0], "not evaluated, and no reason");

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct parameters p, again;
-	struct error err = { 0 };
+	struct error err = {0};
 	const uint8_t *mark = memchr(data, 0xff, size);
 	size_t length = mark ? (size_t)(mark - data) : size;
 	parameters_init(&p);
@@ -45,19 +45,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			check(err.text[0] != '\0', "an override failed without a text");
 		free(text);
 	}
-	err = (struct error){ 0 };
+	err = (struct error){0};
 	if (!parameters_read(&p, (const char *)data, length, "f", &err)) {
 		check(strncmp(err.text, "f:", 2) == 0, "an error without a place");
 	} else {
 		check(p.repetitions >= 1 && p.repetitions <= PARAMETERS_REPETITIONS, "repetitions out of bounds");
 		check(p.max_regions <= PARAMETERS_REGIONS && p.verbose_level <= 2, "a number out of bounds");
 		if (parameters_check(&p, "perf", &err))
-			check(!p.use_assembly_regions, "regions were accepted of a backend that does not see them");
+			check(!p.use_assembly_regions,
+			      "regions were accepted of a backend that does not see them");
 		/* dumping costs most of the time: every second input is enough */
 		if (size & 1) {
 			char *first = dump(&p);
 			parameters_init(&again);
-			check(parameters_read(&again, first, strlen(first), "dump", &err), "a dump does not parse");
+			check(parameters_read(&again, first, strlen(first), "dump", &err),
+			      "a dump does not parse");
 			char *second = dump(&again);
 			check(strcmp(first, second) == 0, "a dump reads back as something else");
 			free(first);

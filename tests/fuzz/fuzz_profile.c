@@ -20,13 +20,18 @@ static void check_places(const struct profile *p)
 {
 	check(p->n_nodes >= 1 && p->nodes[0].parent == 0, "there is no root");
 	for (size_t i = 1; i < p->n_nodes; i++)
-		check(p->nodes[i].parent < i && p->nodes[i].module < p->n_modules, "a node before its parent, or without a module");
+		check(p->nodes[i].parent < i && p->nodes[i].module < p->n_modules,
+		      "a node before its parent, or without a module");
 	for (size_t i = 0; i < p->n_modules; i++)
-		check(p->modules[i].path && p->modules[i].kind <= MODULE_UNKNOWN && p->modules[i].build_id_bytes <= 20, "half a module");
+		check(p->modules[i].path && p->modules[i].kind <= MODULE_UNKNOWN &&
+			      p->modules[i].build_id_bytes <= 20,
+		      "half a module");
 	for (size_t i = 0; i < p->n_tasks; i++)
 		check(p->tasks[i].name != NULL, "a task without a name");
 	for (size_t i = 0; i < p->n_arcs; i++)
-		check((p->arcs[i].caller_module < p->n_modules || p->arcs[i].caller_module == PROFILE_NO_CALLER) && p->arcs[i].callee_module < p->n_modules && p->arcs[i].inclusive, "half an arc");
+		check((p->arcs[i].caller_module < p->n_modules || p->arcs[i].caller_module == PROFILE_NO_CALLER) &&
+			      p->arcs[i].callee_module < p->n_modules && p->arcs[i].inclusive,
+		      "half an arc");
 }
 
 static void check_counts(const struct profile *p)
@@ -35,8 +40,12 @@ static void check_counts(const struct profile *p)
 	check(sums != NULL, "no memory");
 	for (size_t i = 0; i < p->n_cells; i++) {
 		const struct profile_cell *c = &p->cells[i], *before = i ? c - 1 : NULL;
-		check(c->node && c->node < p->n_nodes && c->task < p->n_tasks && c->event < p->n_events && c->count, "a cell of nothing");
-		check(!before || before->node < c->node || (before->node == c->node && (before->task < c->task || (before->task == c->task && before->event < c->event))),
+		check(c->node && c->node < p->n_nodes && c->task < p->n_tasks && c->event < p->n_events &&
+			      c->count,
+		      "a cell of nothing");
+		check(!before || before->node < c->node ||
+			      (before->node == c->node &&
+			       (before->task < c->task || (before->task == c->task && before->event < c->event))),
 		      "cells are not in order, or twice there");
 		sums[c->event] += c->count;
 	}
@@ -46,7 +55,8 @@ static void check_counts(const struct profile *p)
 		if (e->gaps != GAPS_NONE)
 			check(sums[i] == e->samples, "cells are not as many as samples");
 		else
-			check(e->why || (e->has_total && sums[i] == e->total), "counts are not the total, and nothing says why");
+			check(e->why || (e->has_total && sums[i] == e->total),
+			      "counts are not the total, and nothing says why");
 	}
 	free(sums);
 }
@@ -65,7 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			profile_free(p);
 			free(p);
 		} else {
-			check(err.code != ERROR_NONE && err.text[0] && !p, "refused without a reason, or something is left");
+			check(err.code != ERROR_NONE && err.text[0] && !p,
+			      "refused without a reason, or something is left");
 		}
 	}
 	return 0;

@@ -31,7 +31,8 @@ static void check_estimates(const struct estimate *estimates, size_t n)
 		const struct estimate *e = &estimates[i];
 		check_word(e->event);
 		check_word(e->unit);
-		check(e->known == (e->source != SOURCE_NONE), "a count without a source, or a source without a count");
+		check(e->known == (e->source != SOURCE_NONE),
+		      "a count without a source, or a source without a count");
 		check(e->known || e->why, "not counted, and no reason");
 		check(!e->known || (isfinite(e->value) && e->low <= e->value && e->value <= e->high),
 		      "a count outside of its interval");
@@ -58,8 +59,7 @@ static void check_sums(const struct job *job)
 		check(!row->sum.known, "a sum without the member that died");
 		check(row->n_known <= 2, "more counts than members");
 		if (row->n_known == 2)
-			check(row->is_metric ||
-				      row->sum.least == row->cells[0].value + row->cells[1].value ||
+			check(row->is_metric || row->sum.least == row->cells[0].value + row->cells[1].value ||
 				      !isfinite(row->sum.least),
 			      "at least what the two counted");
 		if (row->n_known)
@@ -72,7 +72,7 @@ static void report(const struct job *job)
 	char *text = NULL;
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
-	struct report_options options = { .verbose = true };
+	struct report_options options = {.verbose = true};
 	check(out != NULL, "no memory");
 	report_job_text(out, job, true, &options);
 	report_job_csv(out, job, true);
@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct result *result;
 	struct rank_place place;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (!read_result((const char *)data, size, "f", &result, &place, &err)) {
 		check(strncmp(err.text, "'f' is not ", 11) == 0, "an error that does not name the file");
 		return 0;

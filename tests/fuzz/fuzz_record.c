@@ -30,25 +30,25 @@ static uint64_t inside(uint64_t offset, uint64_t pages)
 	return offset >> 63 ? offset : RECORD_SPACE_OFFSET + offset % pages * RECORD_PAGE; /* some stay wild */
 }
 
-static uint32_t few(uint32_t number)
-{
-	return number >> 31 ? number : number % 64;
-}
+static uint32_t few(uint32_t number) { return number >> 31 ? number : number % 64; }
 
 /* The header of a record of regions at the offset, whatever is there: pages that can be read follow. */
 static void make_regions(int fd, uint64_t offset, uint64_t pages)
 {
 	struct record_regions r;
-	if (offset >= RECORD_SPACE_OFFSET + pages * RECORD_PAGE || pread(fd, &r, sizeof r, (off_t)offset) != (ssize_t)sizeof r)
+	if (offset >= RECORD_SPACE_OFFSET + pages * RECORD_PAGE ||
+	    pread(fd, &r, sizeof r, (off_t)offset) != (ssize_t)sizeof r)
 		return;
-	r.n_regions = few(r.n_regions), r.n_contexts = few(r.n_contexts), r.n_members = few(r.n_members), r.n_passes = few(r.n_passes);
+	r.n_regions = few(r.n_regions), r.n_contexts = few(r.n_contexts), r.n_members = few(r.n_members),
+	r.n_passes = few(r.n_passes);
 	uint64_t *offsets[] = {&r.regions, &r.contexts, &r.members, &r.passes, &r.names};
 	for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++)
 		if (!(*offsets[i] >> 63))
 			*offsets[i] %= pages * RECORD_PAGE;
 	r.models = r.models ? inside(r.models, pages) : 0;
 	write_at(fd, offset, &r, sizeof r);
-	for (uint32_t i = 0; i < r.n_regions && i < 64 && r.regions < pages * RECORD_PAGE; i++) { /* names of megabytes are slow, and no news */
+	for (uint32_t i = 0; i < r.n_regions && i < 64 && r.regions < pages * RECORD_PAGE;
+	     i++) { /* names of megabytes are slow, and no news */
 		struct record_region region;
 		uint64_t at = offset + r.regions + i * sizeof region;
 		if (pread(fd, &region, sizeof region, (off_t)at) != (ssize_t)sizeof region)
@@ -67,10 +67,12 @@ static void check_regions(const struct view *view, const struct tally *without)
 	if (!regions_new(view, 3, true, 2, &options.regions, &err))
 		return;
 	if (tally_new(view, &options, &with, &err)) {
-		if (!with->why != !without->why || (!with->why && memcmp(with->total, without->total, sizeof with->total) != 0))
+		if (!with->why != !without->why ||
+		    (!with->why && memcmp(with->total, without->total, sizeof with->total) != 0))
 			abort();
 		for (size_t i = 0; i < options.regions->n && !with->why && !options.regions->why; i++)
-			if (!options.regions->all[i].asked && !options.regions->all[i].name && options.regions->all[i].name_bytes)
+			if (!options.regions->all[i].asked && !options.regions->all[i].name &&
+			    options.regions->all[i].name_bytes)
 				abort();
 	}
 	tally_free(with);
@@ -95,7 +97,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	header.process_count = data[0] % 4;
 	data++, size--;
 	const uint64_t pages = 12;
-	record_regions_lay_out(&layout); /* behind the pages there is room for a record of regions in any of them: holes */
+	record_regions_lay_out(
+		&layout); /* behind the pages there is room for a record of regions in any of them: holes */
 	if (ftruncate(fd, 0) || ftruncate(fd, (off_t)(RECORD_SPACE_OFFSET + pages * RECORD_PAGE + layout.bytes)))
 		abort();
 	write_at(fd, 0, &header, sizeof header);
@@ -108,7 +111,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct record_area *areas[] = {&p.blocks, &p.code, &p.modules, &p.sites, &p.corrections};
 		for (size_t a = 0; a < sizeof areas / sizeof *areas; a++) {
 			areas[a]->offset = inside(areas[a]->offset, pages);
-			if (!(areas[a]->bytes >> 63)) /* none of the room for regions: millions of blocks are slow, and no news */
+			if (!(areas[a]->bytes >>
+			      63)) /* none of the room for regions: millions of blocks are slow, and no news */
 				areas[a]->bytes %= pages * RECORD_PAGE + 1;
 		}
 		p.inexact &= 1;

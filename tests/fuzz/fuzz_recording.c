@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct recording r;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (!recording_parse((const char *)data, size, "f", &r, &err)) {
 		unsigned line = 0, column = 0;
 		int used = 0;

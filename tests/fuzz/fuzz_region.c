@@ -21,8 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct arena arena = { 0 };
-	struct error err = { 0 };
+	struct arena arena = {0};
+	struct error err = {0};
 	struct place_spec spec, again;
 	char *text = malloc(size + 1);
 	if (!text)
@@ -35,13 +35,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(spec.name[0] && spec.text[0], "a region without a name or a place");
 		switch (spec.kind) {
 		case PLACE_FUNCTION: check(spec.function && spec.function[0], "no function"); break;
-		case PLACE_LINES: check(spec.file && spec.file[0] && spec.first >= 1 && spec.last >= spec.first, "no lines"); break;
+		case PLACE_LINES:
+			check(spec.file && spec.file[0] && spec.first >= 1 && spec.last >= spec.first, "no lines");
+			break;
 		case PLACE_ADDRESSES: check(spec.low < spec.high, "no addresses"); break;
 		}
 		char *named = malloc(strlen(spec.text) + 8);
 		if (named) {
 			sprintf(named, "name=%s", spec.text);
-			check(place_parse(named, &arena, &again, &err) && again.kind == spec.kind && strcmp(again.text, spec.text) == 0,
+			check(place_parse(named, &arena, &again, &err) && again.kind == spec.kind &&
+				      strcmp(again.text, spec.text) == 0,
 			      "the same place is another one under another name");
 			free(named);
 		}

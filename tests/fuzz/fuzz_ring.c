@@ -36,13 +36,18 @@ static void check_decoded(const struct perf_event_header *record, const struct r
 	case RECORD_SAMPLE:
 		check(within(record, r.sample.callers, r.sample.n_callers * 8), "callers outside of the record");
 		check(within(record, r.sample.stack, r.sample.stack_bytes), "a stack outside of the record");
-		check(r.time_ns == record_time(record) && r.id == record_id(record), "two times or ids of one sample");
+		check(r.time_ns == record_time(record) && r.id == record_id(record),
+		      "two times or ids of one sample");
 		break;
 	case RECORD_MAPPING:
 		check(within(record, r.mapping.path, strlen(r.mapping.path) + 1), "a path outside of the record");
-		check(r.mapping.build_id_bytes <= 20 && within(record, r.mapping.build_id, r.mapping.build_id_bytes), "a build id outside of the record");
+		check(r.mapping.build_id_bytes <= 20 &&
+			      within(record, r.mapping.build_id, r.mapping.build_id_bytes),
+		      "a build id outside of the record");
 		break;
-	case RECORD_NAME: check(within(record, r.task.name, strlen(r.task.name) + 1), "a name outside of the record"); break;
+	case RECORD_NAME:
+		check(within(record, r.task.name, strlen(r.task.name) + 1), "a name outside of the record");
+		break;
 	default: break;
 	}
 }
@@ -57,8 +62,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(&first, data, 8);
 	uint64_t bits = first >> 16;
-	const uint64_t more = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	struct record_layout layout = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP | (bits & more), .registers = record_registers()};
+	const uint64_t more = PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+			      PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	struct record_layout layout = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP | (bits & more),
+				       .registers = record_registers()};
 	/* blocks of their own, so that a sanitizer sees every byte too far */
 	struct perf_event_mmap_page *page = calloc(1, sizeof *page);
 	uint8_t *buffer = calloc(1, BYTES), *joined = malloc(65536);

@@ -13,19 +13,45 @@
 
 struct runtime rt;
 
-void *memory_private(uint64_t bytes) { (void)bytes; abort(); }
-uint64_t record_reserve(uint64_t bytes) { (void)bytes; abort(); }
-void *record_map(uint64_t offset, uint64_t bytes, void *at) { (void)offset, (void)bytes, (void)at; abort(); }
-bool maps_read(void (*each)(const struct mapping *m, void *context), void *context) { (void)each, (void)context; abort(); }
-bool safe_copy(void *to, const void *from, size_t n) { (void)to, (void)from, (void)n; abort(); }
-void stream_flush(struct thread *t) { (void)t; abort(); }
+void *memory_private(uint64_t bytes)
+{
+	(void)bytes;
+	abort();
+}
+uint64_t record_reserve(uint64_t bytes)
+{
+	(void)bytes;
+	abort();
+}
+void *record_map(uint64_t offset, uint64_t bytes, void *at)
+{
+	(void)offset, (void)bytes, (void)at;
+	abort();
+}
+bool maps_read(void (*each)(const struct mapping *m, void *context), void *context)
+{
+	(void)each, (void)context;
+	abort();
+}
+bool safe_copy(void *to, const void *from, size_t n)
+{
+	(void)to, (void)from, (void)n;
+	abort();
+}
+void stream_flush(struct thread *t)
+{
+	(void)t;
+	abort();
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct record_objects layout;
-	struct section_choice { uint64_t start, offset; } at = {0x7f0000000000, 0};
+	struct section_choice {
+		uint64_t start, offset;
+	} at = {0x7f0000000000, 0};
 	if (size < sizeof(struct header))
 		return 0;
 	/* the file's executable segment may be at any of its pages */

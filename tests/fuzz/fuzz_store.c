@@ -34,9 +34,20 @@ static void check(bool holds, const char *what)
 static double values[3] = {1, 2, 3};
 static uint64_t counts[1] = {7};
 static struct breakdown_frame frames[2] = {{"malloc", "/lib/libc.so", "malloc.c", 3}, {"main", "/bin/a", NULL, 0}};
-static struct breakdown_row rows[2] = {{.name = "hot", .module = "/bin/a", .file = "a.c", .line = 4, .counts = counts},
-				       {.name = "block", .module = "/bin/a", .kind = "heap", .frames = frames, .n_frames = 2, .blocks = 2, .bytes = 64, .counts = counts}};
-static struct breakdown_event events[1] = {{.label = "l1d-misses", .unit = "misses", .machine = "host", .total = 14, .sum = 14}};
+// clang-format off: a table, a row a line
+static struct breakdown_row rows[2] = {
+	{.name = "hot", .module = "/bin/a", .file = "a.c", .line = 4, .counts = counts},
+	{.name = "block",
+	 .module = "/bin/a",
+	 .kind = "heap",
+	 .frames = frames,
+	 .n_frames = 2,
+	 .blocks = 2,
+	 .bytes = 64,
+	 .counts = counts}};
+// clang-format on
+static struct breakdown_event events[1] = {
+	{.label = "l1d-misses", .unit = "misses", .machine = "host", .total = 14, .sum = 14}};
 static const char *notes_of_breakdown[1] = {"a note"};
 static const char *const command[] = {"./a", "b c", NULL};
 static const char *const surroundings[] = {"LANG=C", NULL};
@@ -45,30 +56,96 @@ static void make_template(void)
 {
 	struct runs *runs;
 	struct error err = {0};
-	struct breakdown breakdown = {.by = BREAKDOWN_BY_OBJECT, .run = 1, .runs = 3, .events = events, .n_events = 1, .rows = rows, .n_rows = 2,
-				      .notes = notes_of_breakdown, .n_notes = 1};
+	// clang-format off: a table, a row a line
+	struct breakdown breakdown = {.by = BREAKDOWN_BY_OBJECT,
+				      .run = 1,
+				      .runs = 3,
+				      .events = events,
+				      .n_events = 1,
+				      .rows = rows,
+				      .n_rows = 2,
+				      .notes = notes_of_breakdown,
+				      .n_notes = 1};
+	// clang-format on
 	struct estimate estimates[3];
 	for (int i = 0; i < 3; i++)
-		estimates[i] = (struct estimate){.event = i ? "loads" : "cycles", .unit = "cycles", .level = "user", .known = i < 2, .value = 2, .low = 1, .high = 3,
-						 .has_interval = true, .confidence = 0.95, .n_runs = 3, .runs = values, .run_min = 1, .run_median = 2, .run_max = 3,
-						 .run_sd = 1, .source = SOURCE_HW, .has_tare = i == 0, .gross = 4, .tare = 2, .evidence = "00ff", .share_running = 1,
-						 .why = i < 2 ? NULL : "not here", .note = "remark", .bound = NAN, .cpu = -1};
-	struct region_row region = {.name = "hot", .text = "a.c:3", .kind = REGION_CODE, .entries = 5, .exits = 5, .threads = 1, .estimates = estimates, .n_estimates = 2};
+		// clang-format off: a table, a row a line
+		estimates[i] = (struct estimate){.event = i ? "loads" : "cycles",
+						 .unit = "cycles",
+						 .level = "user",
+						 .known = i < 2,
+						 .value = 2,
+						 .low = 1,
+						 .high = 3,
+						 .has_interval = true,
+						 .confidence = 0.95,
+						 .n_runs = 3,
+						 .runs = values,
+						 .run_min = 1,
+						 .run_median = 2,
+						 .run_max = 3,
+						 .run_sd = 1,
+						 .source = SOURCE_HW,
+						 .has_tare = i == 0,
+						 .gross = 4,
+						 .tare = 2,
+						 .evidence = "00ff",
+						 .share_running = 1,
+						 .why = i < 2 ? NULL : "not here",
+						 .note = "remark",
+						 .bound = NAN,
+						 .cpu = -1};
+	struct region_row region = {.name = "hot",
+				    .text = "a.c:3",
+				    .kind = REGION_CODE,
+				    .entries = 5,
+				    .exits = 5,
+				    .threads = 1,
+				    .estimates = estimates,
+				    .n_estimates = 2};
+	// clang-format on
 	struct outlier outlier = {2, "cycles", "no cause seen"};
 	struct result_note notes[2] = {{"a note", NOTE_READ}, {"another", NOTE_ACT}};
-	struct result result = {.machine = {"CPU", "Linux", "host", "x86_64", 2, "none", ""}, .command = command, .started_unix = 1700000000, .repetitions = 3,
-				.repetitions_done = 3, .executions = 3, .passes = 1, .elapsed_seconds = 1, .confidence = 0.95, .estimates = estimates, .n_estimates = 3,
-				.metrics = estimates, .n_metrics = 1, .outliers = &outlier, .n_outliers = 1, .regions = &region, .n_regions = 1, .notes = notes,
-				.n_notes = 2, .breakdown = &breakdown, .first_run = 1};
-	struct kept_run run = {.kind = KEPT_COUNT, .shown = 31, .tare_version = "0.1.0", .environment = surroundings, .directory = "/", .result = &result,
-			       .profile = "TAREPROF", .profile_bytes = 8};
+	// clang-format off: a table, a row a line
+	struct result result = {.machine = {"CPU", "Linux", "host", "x86_64", 2, "none", ""},
+				.command = command,
+				.started_unix = 1700000000,
+				.repetitions = 3,
+				.repetitions_done = 3,
+				.executions = 3,
+				.passes = 1,
+				.elapsed_seconds = 1,
+				.confidence = 0.95,
+				.estimates = estimates,
+				.n_estimates = 3,
+				.metrics = estimates,
+				.n_metrics = 1,
+				.outliers = &outlier,
+				.n_outliers = 1,
+				.regions = &region,
+				.n_regions = 1,
+				.notes = notes,
+				.n_notes = 2,
+				.breakdown = &breakdown,
+				.first_run = 1};
+	struct kept_run run = {.kind = KEPT_COUNT,
+			       .shown = 31,
+			       .tare_version = "0.1.0",
+			       .environment = surroundings,
+			       .directory = "/",
+			       .result = &result,
+			       .profile = "TAREPROF",
+			       .profile_bytes = 8};
+	// clang-format on
 	char file[64];
 	snprintf(path, sizeof path, "/dev/shm/tare-fuzz-%d.db", (int)getpid());
 	snprintf(imported, sizeof imported, "/dev/shm/tare-fuzz-%d.into", (int)getpid());
 	snprintf(file, sizeof file, "%s.start", path);
 	unlink(file);
 	int64_t before;
-	check(runs_open(path, RUNS_WRITE, &runs, &err) && runs_put(runs, &run, &err) && runs_name(runs, run.id, "base", &before, &err), "no start");
+	check(runs_open(path, RUNS_WRITE, &runs, &err) && runs_put(runs, &run, &err) &&
+		      runs_name(runs, run.id, "base", &before, &err),
+	      "no start");
 	check(runs_export(runs, &run.id, 1, file, &err), "no file of the start");
 	runs_close(runs);
 	FILE *in = fopen(file, "rb");
@@ -160,7 +237,9 @@ static void bind(sqlite3_stmt *s, struct input *in)
 
 static void change_values(struct input *in)
 {
-	static const char *const tables[] = {"runs", "machines", "estimates", "outliers", "notes", "regions", "breakdown_events", "breakdown_rows", "breakdown_frames", "profiles"};
+	static const char *const tables[] = {
+		"runs",    "machines",         "estimates",      "outliers",         "notes",
+		"regions", "breakdown_events", "breakdown_rows", "breakdown_frames", "profiles"};
 	sqlite3 *db;
 	write_file(template, template_bytes);
 	check(sqlite3_open(path, &db) == SQLITE_OK, "the start cannot be opened");
@@ -171,8 +250,10 @@ static void change_values(struct input *in)
 		sqlite3_stmt *s = NULL;
 		snprintf(sql, sizeof sql, "SELECT * FROM %s", table);
 		check(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "no table");
-		bool has_position = sqlite3_column_count(s) > 2 && strcmp(sqlite3_column_name(s, 2), "position") == 0;
-		snprintf(sql, sizeof sql, "UPDATE OR IGNORE %s SET %s = ?%s", table, sqlite3_column_name(s, (int)(column % (unsigned)sqlite3_column_count(s))),
+		bool has_position = sqlite3_column_count(s) > 2 &&
+				    strcmp(sqlite3_column_name(s, 2), "position") == 0;
+		snprintf(sql, sizeof sql, "UPDATE OR IGNORE %s SET %s = ?%s", table,
+			 sqlite3_column_name(s, (int)(column % (unsigned)sqlite3_column_count(s))),
 			 has_position && position % 4 ? position % 4 == 1   ? " WHERE position = 0"
 							: position % 4 == 2 ? " WHERE position = 1"
 									    : " WHERE part = 0"
@@ -199,13 +280,20 @@ static void check_text(const struct result *result, const struct report_options 
 	report_text(out, result, options);
 	check(fclose(out) == 0, "no memory");
 	for (size_t i = 0; i < n; i++)
-		check(text[i] == '\n' || ((unsigned char)text[i] >= ' ' && text[i] != 0x7f), "a control character is printed");
+		check(text[i] == '\n' || ((unsigned char)text[i] >= ' ' && text[i] != 0x7f),
+		      "a control character is printed");
 	free(text);
 }
 
 static void show(const struct result *result, unsigned shown)
 {
-	struct report_options options = {.verbose = shown & SHOWN_VERBOSE, .all_repetitions = true, .gross = true, .statistics = true, .width = 60};
+	// clang-format off: a table, a row a line
+	struct report_options options = {.verbose = shown & SHOWN_VERBOSE,
+					 .all_repetitions = true,
+					 .gross = true,
+					 .statistics = true,
+					 .width = 60};
+	// clang-format on
 	check_text(result, &options);
 	report_json(nowhere, result, &options);
 	report_csv(nowhere, result, &options);
@@ -217,7 +305,8 @@ static void read_all(struct runs *runs)
 	struct error err = {0};
 	int64_t id;
 	if (!runs_list(runs, 0, NULL, 0, &list, &err)) {
-		check(err.text[0] && !list.rows.count && !list.arena.blocks, "a refused list left something, or said nothing");
+		check(err.text[0] && !list.rows.count && !list.arena.blocks,
+		      "a refused list left something, or said nothing");
 		return;
 	}
 	for (size_t i = 0; i < list.rows.count && i < RUNS_LOADED; i++) {
@@ -228,7 +317,8 @@ static void read_all(struct runs *runs)
 			show(run.result, run.shown);
 			kept_run_free(&run);
 		} else {
-			check(err.text[0] && !run.result && !run.arena.blocks, "a refused run left something, or said nothing");
+			check(err.text[0] && !run.result && !run.arena.blocks,
+			      "a refused run left something, or said nothing");
 		}
 	}
 	run_list_free(&list);

@@ -24,7 +24,7 @@ static void check(bool holds, const char *what)
 
 static void ask_code(struct symbols *symbols, const char *module, uint64_t offset)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	struct symbol_frame frames[4];
 	const struct symbol_code *code = symbols_code(symbols, module, offset, &err);
 	check(code && code->function && code->function[0], "a place of code without a name");
@@ -54,13 +54,14 @@ static void ask_data(struct symbols *symbols, const char *module)
 
 static void ask_places(struct symbols *symbols, const char *module)
 {
-	static const char *const asked[] = { "main", "work", "small.c:1-12", "small.c:work", "0x1000-0x1010" };
+	static const char *const asked[] = {"main", "work", "small.c:1-12", "small.c:work", "0x1000-0x1010"};
 	for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-		struct arena arena = { 0 };
-		struct error err = { 0 };
+		struct arena arena = {0};
+		struct error err = {0};
 		struct place_spec spec;
-		struct region_asked region = { 0 };
-		if (place_parse(asked[i], &arena, &spec, &err) && !place_find(symbols, &spec, &module, 1, &arena, &region, &err))
+		struct region_asked region = {0};
+		if (place_parse(asked[i], &arena, &spec, &err) &&
+		    !place_find(symbols, &spec, &module, 1, &arena, &region, &err))
 			check(err.text[0] != 0, "a place that is not found, and no reason");
 		arena_free(&arena);
 	}
@@ -71,9 +72,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[64];
-	struct symbols_options options = { .size = sizeof options, .debug_directory = "/no/such/folder" };
+	struct symbols_options options = {.size = sizeof options, .debug_directory = "/no/such/folder"};
 	struct symbols *symbols;
-	struct error err = { 0 };
+	struct error err = {0};
 	int fd = memfd_create("small", 0);
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();

@@ -26,12 +26,12 @@ static enum kernel_name_answer name_value(void *context, const char *name, size_
 
 static void fuzz_formula(const char *text)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	bool right = kernel_formula_check(text, name_value, NULL, &err);
 	check(right || err.text[0], "an error without a text");
 	for (uintptr_t n = 0; n < 4; n++) {
 		uint64_t value = 0;
-		struct error why = { 0 };
+		struct error why = {0};
 		bool known = kernel_formula_value(text, name_value, (void *)(n * n * 1000003), &value, &why);
 		check(known ? value <= UINT64_C(1) << 53 : why.text[0], "a value that is none, or no reason");
 		check(right || !known, "a value of what cannot be read");
@@ -41,11 +41,11 @@ static void fuzz_formula(const char *text)
 static void fuzz_truth(const char *text, size_t size)
 {
 	static const char START[] = "[all command]\nloads = 2 + digits\n[all region]\nloads = 1\n";
-	struct kernel_text truth = { text, "f", size }, start = { START, "start", sizeof START - 1 };
-	struct kernel_machine machine = { .name = "all" };
-	struct arena arena = { 0 };
+	struct kernel_text truth = {text, "f", size}, start = {START, "start", sizeof START - 1};
+	struct kernel_machine machine = {.name = "all"};
+	struct arena arena = {0};
 	struct kernel kernel;
-	struct error err = { 0 };
+	struct error err = {0};
 	for (size_t i = 0; i < kernel_parameters(); i += 2)
 		kernel_machine_set(&machine, kernel_parameter_name(i), (int64_t)(1 << i % 16));
 	if (kernel_read(&truth, &start, &arena, &kernel, &err)) {
@@ -55,7 +55,8 @@ static void fuzz_truth(const char *text, size_t size)
 				double value;
 				const struct kernel_prediction *row = &kernel.predictions[i];
 				if (row->interfaces & 1U << way &&
-				    kernel_prediction_value(row, (enum kernel_interface)way, kernel.sizes[i % kernel.n_sizes],
+				    kernel_prediction_value(row, (enum kernel_interface)way,
+							    kernel.sizes[i % kernel.n_sizes],
 							    i % 2 ? &machine : NULL, &value, &err))
 					check(isfinite(value) && value >= 0, "not a count");
 			}

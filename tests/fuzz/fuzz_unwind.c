@@ -27,7 +27,7 @@ static void check(bool holds, const char *what)
 
 static bool mapping(void *context, uint64_t address, struct unwind_mapping *out)
 {
-	*out = (struct unwind_mapping){ .address = code_begins, .bytes = code_bytes, .path = context };
+	*out = (struct unwind_mapping){.address = code_begins, .bytes = code_bytes, .path = context};
 	return address >= code_begins && address - code_begins < code_bytes;
 }
 
@@ -46,10 +46,13 @@ static void ask(struct unwinder *u, const struct unwind_sample *sample)
 	size_t n = unwind(u, sample, frames, FRAMES, &end);
 	check(n <= FRAMES && unwind_end_name(end)[0], "more frames than were asked for");
 	check(end != UNWIND_DEPTH || n == FRAMES, "too deep, with too few frames");
-	check(unwind(u, sample, again, FRAMES, &end_again) == n && end == end_again, "the same stack has two answers");
+	check(unwind(u, sample, again, FRAMES, &end_again) == n && end == end_again,
+	      "the same stack has two answers");
 	for (size_t i = 0; i < n; i++)
-		check(frames[i].address == again[i].address && frames[i].interrupted == again[i].interrupted, "the same stack has two callers");
-	check(unwind(u, sample, again, n / 2, &end_again) == n / 2, "fewer frames than were asked for and are there");
+		check(frames[i].address == again[i].address && frames[i].interrupted == again[i].interrupted,
+		      "the same stack has two callers");
+	check(unwind(u, sample, again, n / 2, &end_again) == n / 2,
+	      "fewer frames than were asked for and are there");
 }
 
 static void any_stack(const uint8_t *data, size_t size)
@@ -64,15 +67,21 @@ static void any_stack(const uint8_t *data, size_t size)
 	registers[7] = stack_begins;
 	for (size_t i = 0; i < STACK / 8; i++)
 		stack[i] = word(data, size, 17 * 8 + 8 * i);
-	struct unwind_sample sample = { .machine = UNWIND_X86_64, .registers = registers, .stack = (const uint8_t *)stack,
-					.stack_bytes = STACK, .mapping = mapping, .context = "/proc/self/exe" };
+	// clang-format off: a table, a row a line
+	struct unwind_sample sample = {.machine = UNWIND_X86_64,
+				       .registers = registers,
+				       .stack = (const uint8_t *)stack,
+				       .stack_bytes = STACK,
+				       .mapping = mapping,
+				       .context = "/proc/self/exe"};
+	// clang-format on
 	ask(unwinder, &sample);
 }
 
 static void any_file(const uint8_t *data, size_t size)
 {
 	char path[64];
-	struct symbols_options options = { .size = sizeof options, .debug_directory = "/no/such/folder" };
+	struct symbols_options options = {.size = sizeof options, .debug_directory = "/no/such/folder"};
 	struct symbols *symbols;
 	struct unwinder *u;
 	uint64_t registers[33], stack[STACK / 8];
@@ -89,8 +98,14 @@ static void any_file(const uint8_t *data, size_t size)
 			registers[i] = stack_begins + 8 * i;
 		registers[7] = registers[31] = stack_begins;
 		registers[16] = registers[32] = code_begins + at;
-		struct unwind_sample sample = { .machine = data[18] == 0xb7 ? UNWIND_ARM64 : UNWIND_X86_64, .registers = registers,
-						.stack = (const uint8_t *)stack, .stack_bytes = STACK, .mapping = mapping, .context = path };
+		// clang-format off: a table, a row a line
+		struct unwind_sample sample = {.machine = data[18] == 0xb7 ? UNWIND_ARM64 : UNWIND_X86_64,
+					       .registers = registers,
+					       .stack = (const uint8_t *)stack,
+					       .stack_bytes = STACK,
+					       .mapping = mapping,
+					       .context = path};
+		// clang-format on
 		ask(u, &sample);
 	}
 	unwinder_free(u);

@@ -14,13 +14,31 @@
 #include "engine/wire/region.h"
 #include "tap.h"
 
-enum { PAGES = 12, BLOCKS = 1, CODE, MODULES, SITES, CORRECTIONS, COUNTERS, REGIONS, THREAD, MODELS, CHILD, CHILD_COUNTERS };
+// clang-format off: a table, a row a line
+enum {
+	PAGES = 12,
+	BLOCKS = 1,
+	CODE,
+	MODULES,
+	SITES,
+	CORRECTIONS,
+	COUNTERS,
+	REGIONS,
+	THREAD,
+	MODELS,
+	CHILD,
+	CHILD_COUNTERS
+};
+// clang-format on
 enum { PAGE_MOST = 255 * 4 };
 
 struct seed {
 	struct record_process process[3];
 	uint32_t n_processes;
-	struct { uint8_t bytes[PAGE_MOST]; size_t used; } pages[PAGES];
+	struct {
+		uint8_t bytes[PAGE_MOST];
+		size_t used;
+	} pages[PAGES];
 };
 
 static void put(struct seed *s, unsigned page, size_t at, const void *bytes, size_t n)
@@ -32,21 +50,23 @@ static void put(struct seed *s, unsigned page, size_t at, const void *bytes, siz
 		s->pages[page].used = at + n;
 }
 
-static uint64_t at_page(unsigned page)
-{
-	return RECORD_SPACE_OFFSET + page * (uint64_t)RECORD_PAGE;
-}
+static uint64_t at_page(unsigned page) { return RECORD_SPACE_OFFSET + page * (uint64_t)RECORD_PAGE; }
 
 /* In an entry: the target makes an offset of it. */
 static struct record_area area(unsigned page, uint32_t count, uint32_t inherited)
 {
-	return (struct record_area){ .offset = page, .count = count, .inherited = inherited, .bytes = RECORD_PAGE };
+	return (struct record_area){.offset = page, .count = count, .inherited = inherited, .bytes = RECORD_PAGE};
 }
 
 static void put_thread(struct seed *s, unsigned page, uint32_t tid, unsigned counters, unsigned models)
 {
-	struct record_thread thread = { .counters = at_page(counters), .counters_most = 7, .tid = tid, .state = RECORD_THREAD_EXITED,
-					.models = models ? at_page(models) : 0 };
+	// clang-format off: a table, a row a line
+	struct record_thread thread = {.counters = at_page(counters),
+				       .counters_most = 7,
+				       .tid = tid,
+				       .state = RECORD_THREAD_EXITED,
+				       .models = models ? at_page(models) : 0};
+	// clang-format on
 	thread.syscalls[1] = 1;
 	put(s, page, 0, &thread, offsetof(struct record_thread, syscalls[2])); /* holes behind */
 }
@@ -54,21 +74,32 @@ static void put_thread(struct seed *s, unsigned page, uint32_t tid, unsigned cou
 /* xor %eax, %eax; mov (%rdi), %rcx; rep movsb; 2: dec %ecx; jne; ret. context: in which the loop's blocks are. */
 static struct seed one(uint32_t context)
 {
-	static const uint8_t code[] = { 0x31, 0xc0, 0x48, 0x8b, 0x0f, 0xf3, 0xa4, 0xff, 0xc9, 0x75, 0xf7, 0xc3 };
+	static const uint8_t code[] = {0x31, 0xc0, 0x48, 0x8b, 0x0f, 0xf3, 0xa4, 0xff, 0xc9, 0x75, 0xf7, 0xc3};
 	const uint32_t in = context << RECORD_BLOCK_CONTEXT_SHIFT;
 	const struct record_block blocks[] = {
-		{ 0x1000, 0, 7, 3, 0, RECORD_NONE, 0, RECORD_BLOCK_LEADER | in },
-		{ 0x1007, 7, 4, 2, 2, 3, 0, in },
-		{ 0x1002, 2, 5, 2, 4, RECORD_NONE, 0, RECORD_BLOCK_LEADER | in },
-		{ 0x100b, 11, 1, 1, 6, RECORD_NONE, 0, RECORD_BLOCK_LEADER },
+		{0x1000, 0, 7, 3, 0, RECORD_NONE, 0, RECORD_BLOCK_LEADER | in},
+		{0x1007, 7, 4, 2, 2, 3, 0, in},
+		{0x1002, 2, 5, 2, 4, RECORD_NONE, 0, RECORD_BLOCK_LEADER | in},
+		{0x100b, 11, 1, 1, 6, RECORD_NONE, 0, RECORD_BLOCK_LEADER},
 	};
-	const struct record_site sites[] = { { .block = 0, .insn = 2, .counter = 1 }, { .block = 2, .insn = 1, .counter = 5 } };
-	const struct record_module module = { .address = 0x1000, .length = 0x1000, .path = "/bin/x" };
-	const uint64_t counters[] = { 1, 10, 5, 4, 4, 40, 1 };
-	struct seed s = { .n_processes = 1 };
-	s.process[0] = (struct record_process){ .state = RECORD_EXITED, .pid = 1000, .parent = RECORD_NONE, .thread_count = 1, .first_thread = THREAD,
-						.blocks = area(BLOCKS, 4, 0), .code = area(CODE, sizeof code, 0), .modules = area(MODULES, 1, 0),
-						.sites = area(SITES, 2, 0), .corrections = area(CORRECTIONS, 0, 0), .path = "/bin/x" };
+	const struct record_site sites[] = {{.block = 0, .insn = 2, .counter = 1},
+					    {.block = 2, .insn = 1, .counter = 5}};
+	const struct record_module module = {.address = 0x1000, .length = 0x1000, .path = "/bin/x"};
+	const uint64_t counters[] = {1, 10, 5, 4, 4, 40, 1};
+	struct seed s = {.n_processes = 1};
+	// clang-format off: a table, a row a line
+	s.process[0] = (struct record_process){.state = RECORD_EXITED,
+					       .pid = 1000,
+					       .parent = RECORD_NONE,
+					       .thread_count = 1,
+					       .first_thread = THREAD,
+					       .blocks = area(BLOCKS, 4, 0),
+					       .code = area(CODE, sizeof code, 0),
+					       .modules = area(MODULES, 1, 0),
+					       .sites = area(SITES, 2, 0),
+					       .corrections = area(CORRECTIONS, 0, 0),
+					       .path = "/bin/x"};
+	// clang-format on
 	put(&s, BLOCKS, 0, blocks, sizeof blocks);
 	put(&s, CODE, 0, code, sizeof code);
 	put(&s, MODULES, 0, &module, sizeof module);
@@ -80,7 +111,7 @@ static struct seed one(uint32_t context)
 
 static struct seed corrected(void)
 {
-	const struct record_correction correction = { .block = 0, .done = 1, .tid = 7, .times = 1 };
+	const struct record_correction correction = {.block = 0, .done = 1, .tid = 7, .times = 1};
 	struct seed s = one(0);
 	s.process[0].corrections.count = 1;
 	put(&s, CORRECTIONS, 0, &correction, sizeof correction);
@@ -90,12 +121,14 @@ static struct seed corrected(void)
 /* A child that goes on in its parent's blocks, and has one of its own. */
 static struct seed forked(uint32_t context)
 {
-	const struct record_block own = { 0x100b, 11, 1, 1, 7, RECORD_NONE, 0, RECORD_BLOCK_LEADER | context << RECORD_BLOCK_CONTEXT_SHIFT };
-	const uint64_t counters[] = { 0, 0, 3, 2, 2, 9, 1, 2 };
+	const struct record_block own = {
+		0x100b, 11, 1, 1, 7, RECORD_NONE, 0, RECORD_BLOCK_LEADER | context << RECORD_BLOCK_CONTEXT_SHIFT};
+	const uint64_t counters[] = {0, 0, 3, 2, 2, 9, 1, 2};
 	struct seed s = one(context);
 	s.n_processes = 2;
 	s.process[1] = s.process[0];
-	s.process[1].pid = 1001, s.process[1].parent = 0, s.process[1].forked = 1, s.process[1].first_thread = CHILD;
+	s.process[1].pid = 1001, s.process[1].parent = 0, s.process[1].forked = 1,
+	s.process[1].first_thread = CHILD;
 	s.process[1].blocks = area(CORRECTIONS, 5, 4);
 	s.process[1].sites = area(SITES, 2, 2), s.process[1].modules = area(MODULES, 1, 1);
 	put(&s, CORRECTIONS, 0, &own, sizeof own);
@@ -107,13 +140,26 @@ static struct seed forked(uint32_t context)
 /* The loop is in "sort" and in the second region asked for; context 1 of these: both. */
 static void put_regions(struct seed *s, uint32_t lost, unsigned models)
 {
-	const struct record_region regions[] = { { .name_bytes = 4 }, { .asked = 2 }, { .name = 4, .name_bytes = 3 } };
-	const struct record_context contexts[] = { { 0, 0 }, { 0, 2 } };
-	const uint32_t members[] = { 0 << 1, 1 << 1 | 1 };
-	const struct record_pass passes[] = { { .region = 0, .tid = 7, .entries = 1, .exits = 1, .moved = 2 }, { .region = 1, .tid = 7, .entries = 1, .depth = 1 },
-					      { .region = 0, .tid = 8, .entries = 3, .exits = 4, .strays = 1 } };
-	struct record_regions header = { .n_regions = 3, .n_contexts = 2, .n_members = 2, .n_passes = 3, .names_used = 7, .lost = lost,
-					 .regions = 128, .contexts = 192, .members = 256, .passes = 320, .names = 512, .models = models };
+	const struct record_region regions[] = {{.name_bytes = 4}, {.asked = 2}, {.name = 4, .name_bytes = 3}};
+	const struct record_context contexts[] = {{0, 0}, {0, 2}};
+	const uint32_t members[] = {0 << 1, 1 << 1 | 1};
+	const struct record_pass passes[] = {{.region = 0, .tid = 7, .entries = 1, .exits = 1, .moved = 2},
+					     {.region = 1, .tid = 7, .entries = 1, .depth = 1},
+					     {.region = 0, .tid = 8, .entries = 3, .exits = 4, .strays = 1}};
+	// clang-format off: a table, a row a line
+	struct record_regions header = {.n_regions = 3,
+					.n_contexts = 2,
+					.n_members = 2,
+					.n_passes = 3,
+					.names_used = 7,
+					.lost = lost,
+					.regions = 128,
+					.contexts = 192,
+					.members = 256,
+					.passes = 320,
+					.names = 512,
+					.models = models};
+	// clang-format on
 	put(s, REGIONS, 0, &header, sizeof header);
 	put(s, REGIONS, 128, regions, sizeof regions);
 	put(s, REGIONS, 192, contexts, sizeof contexts);
@@ -141,7 +187,7 @@ static struct seed regions_lost(void)
 /* With what a machine counted, in all and in the regions: 5 of its first cache's accesses, but an access stream of no instruction. */
 static struct seed regions_modelled(void)
 {
-	const uint64_t counts[] = { 5 };
+	const uint64_t counts[] = {5};
 	struct seed s = one(1);
 	put_regions(&s, 0, MODELS);
 	put_thread(&s, THREAD, 7, COUNTERS, MODELS);
@@ -174,10 +220,20 @@ static size_t written(const struct seed *s, uint8_t *out)
 int main(int argc, char **argv)
 {
 	const bool check = argc == 3 && strcmp(argv[1], "--check") == 0;
-	const struct { const char *name; struct seed seed; } seeds[] = {
-		{ "one", one(0) }, { "corrected", corrected() }, { "forked", forked(0) }, { "regions", regions() }, { "regions-lost", regions_lost() },
-		{ "regions-modelled", regions_modelled() }, { "regions-damaged", regions_damaged() },
+	// clang-format off: a table, a row a line
+	const struct {
+		const char *name;
+		struct seed seed;
+	} seeds[] = {
+		{"one", one(0)},
+		{"corrected", corrected()},
+		{"forked", forked(0)},
+		{"regions", regions()},
+		{"regions-lost", regions_lost()},
+		{"regions-modelled", regions_modelled()},
+		{"regions-damaged", regions_damaged()},
 	};
+	// clang-format on
 	if (argc != 2 + check)
 		return 2;
 	for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
@@ -188,7 +244,8 @@ int main(int argc, char **argv)
 		FILE *file = fopen(path, check ? "rb" : "wb");
 		if (check) {
 			size_t got = file ? fread(there, 1, sizeof there, file) : 0;
-			ok(got == n && memcmp(bytes, there, n) == 0 && n <= 4096, "the seed '%s' is of today's layout of the record", seeds[i].name);
+			ok(got == n && memcmp(bytes, there, n) == 0 && n <= 4096,
+			   "the seed '%s' is of today's layout of the record", seeds[i].name);
 		} else if (!file || fwrite(bytes, 1, n, file) != n) {
 			perror(path);
 			return 1;

@@ -18,15 +18,9 @@ static __attribute__((unused)) uint64_t U(uint64_t b, uint64_t n, uint64_t x)
 	return n ? (b + n - 1) / x - b / x + 1 : 0;
 }
 
-static __attribute__((unused)) uint64_t gcd(uint64_t a, uint64_t b)
-{
-	return b ? gcd(b, a % b) : a;
-}
+static __attribute__((unused)) uint64_t gcd(uint64_t a, uint64_t b) { return b ? gcd(b, a % b) : a; }
 
-static __attribute__((unused)) uint64_t smaller(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
+static __attribute__((unused)) uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* ---- what is measured ---- */
 
@@ -38,10 +32,7 @@ static __attribute__((unused)) void on(const struct machine *m)
 	simulated_core(&sim, 0);
 }
 
-static __attribute__((unused)) void off(void)
-{
-	simulated_free(&sim);
-}
+static __attribute__((unused)) void off(void) { simulated_free(&sim); }
 
 static __attribute__((unused)) void load(uint64_t address, uint32_t bytes)
 {
@@ -73,13 +64,13 @@ static __attribute__((unused)) uint64_t tlb_misses(unsigned tlb)
 static __attribute__((unused)) void add_tlb(struct machine *m, uint32_t sets, uint32_t ways,
 					    enum machine_holds holds)
 {
-	m->tlbs[m->n_tlbs] = (struct machine_tlb){ .name = "TLB",
-						   .sets = sets,
-						   .ways = ways,
-						   .page_bytes = 4096,
-						   .pages_per_entry = 1,
-						   .holds = (uint8_t)holds,
-						   .next = MACHINE_NONE };
+	m->tlbs[m->n_tlbs] = (struct machine_tlb){.name = "TLB",
+						  .sets = sets,
+						  .ways = ways,
+						  .page_bytes = 4096,
+						  .pages_per_entry = 1,
+						  .holds = (uint8_t)holds,
+						  .next = MACHINE_NONE};
 	if (holds & MACHINE_DATA)
 		m->first_data_tlb = m->n_tlbs;
 	if (holds & MACHINE_INSTRUCTIONS)
@@ -107,9 +98,6 @@ static __attribute__((unused)) void conclude(const struct form *f)
 	ok(f->cases && !f->wrong, "%s (%u cases)", f->fact, f->cases);
 }
 
-static __attribute__((unused)) uint32_t random_line(struct random *r)
-{
-	return 16u << random_below(r, 5);
-}
+static __attribute__((unused)) uint32_t random_line(struct random *r) { return 16u << random_below(r, 5); }
 
 #endif

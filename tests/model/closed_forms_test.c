@@ -21,10 +21,9 @@ static uint64_t execute(struct random *r, uint64_t b, uint64_t bytes)
 
 static void linear(void)
 {
-	struct form f = {
-		"1: straight-line code misses once a line and once a page, U(b,bytes,L) and U(b,bytes,P)", 0, 0
-	};
-	struct random r = { 1 };
+	struct form f = {"1: straight-line code misses once a line and once a page, U(b,bytes,L) and U(b,bytes,P)",
+			 0, 0};
+	struct random r = {1};
 	for (; f.cases < 300; f.cases++) {
 		uint32_t line_bytes = random_line(&r);
 		struct machine m = one_cache(line_bytes, 1 + (uint32_t)random_below(&r, 64),
@@ -57,23 +56,23 @@ static uint64_t thrash_law(uint64_t m, uint64_t stride, uint64_t sets, uint64_t 
 
 static void loop(void)
 {
-	struct form f = { "2: a loop of straight-line code: k·n instructions, n conditional branches, n - 1 "
-			  "taken; its lines by the thrash law",
-			  0, 0 };
-	struct random r = { 2 };
+	struct form f = {"2: a loop of straight-line code: k·n instructions, n conditional branches, n - 1 "
+			 "taken; its lines by the thrash law",
+			 0, 0};
+	struct random r = {2};
 	for (; f.cases < 300; f.cases++) {
 		uint32_t sets = 1 + (uint32_t)random_below(&r, 24), ways = 1 + (uint32_t)random_below(&r, 4),
 			 line_bytes = random_line(&r);
 		struct machine m = one_cache(line_bytes, sets, ways, MACHINE_INSTRUCTIONS);
 		uint64_t n = 2 + random_below(&r, 60), entries[64], lines;
-		struct trace_block block = { .pc = 0x400000 + random_below(&r, 4096),
-					     .insns = (uint16_t)(1 + random_below(&r, 100)),
-					     .ending = TRACE_END_CONDITIONAL,
-					     .ending_length = 2 };
-		struct trace_program program = { &block, NULL };
+		struct trace_block block = {.pc = 0x400000 + random_below(&r, 4096),
+					    .insns = (uint16_t)(1 + random_below(&r, 100)),
+					    .ending = TRACE_END_CONDITIONAL,
+					    .ending_length = 2};
+		struct trace_program program = {&block, NULL};
 		block.target = block.pc;
 		block.length = (uint16_t)(block.insns * 4);
-		m.direction = (struct machine_direction){ .kind = PREDICT_TAKEN };
+		m.direction = (struct machine_direction){.kind = PREDICT_TAKEN};
 		on(&m);
 		memset(entries, 0, sizeof(entries));
 		model_run(sim.model, 0, &program, entries, n, 0);
@@ -98,22 +97,22 @@ static void loop(void)
 
 static void icache(void)
 {
-	struct form f = { "9: 2^5 … 2^18 instructions: hits by fetch block are fetches - misses, by instruction I "
-			  "- misses; Power3: I/8 - I/32",
-			  0, 0 };
-	struct random r = { 9 };
+	struct form f = {"9: 2^5 … 2^18 instructions: hits by fetch block are fetches - misses, by instruction I "
+			 "- misses; Power3: I/8 - I/32",
+			 0, 0};
+	struct random r = {9};
 	for (unsigned power = 5; power <= 18; power++)
 		for (unsigned aligned = 0; aligned < 2; aligned++, f.cases++) {
 			uint64_t n = 1ull << power,
 				 b = 0x10000000 + (aligned ? 0 : 4 * (1 + random_below(&r, 1000))), misses,
 				 fetches;
 			struct machine m = one_cache(
-			    128, 2, 128, MACHINE_INSTRUCTIONS); /* POWER3: 32 KB, 128 ways of 128 bytes */
+				128, 2, 128, MACHINE_INSTRUCTIONS); /* POWER3: 32 KB, 128 ways of 128 bytes */
 			struct trace_block *blocks = calloc(n / 8, sizeof(*blocks));
 			uint64_t *entries = calloc(n / 8, sizeof(*entries));
-			struct trace_program program = { blocks, NULL };
+			struct trace_program program = {blocks, NULL};
 			for (uint64_t i = 0; i < n / 8; i++) {
-				blocks[i] = (struct trace_block){ .pc = b + 32 * i, .length = 32, .insns = 8 };
+				blocks[i] = (struct trace_block){.pc = b + 32 * i, .length = 32, .insns = 8};
 				entries[i] = i;
 			}
 			m.fetch_bytes = 32;
@@ -139,10 +138,10 @@ static void icache(void)
 
 static void array(void)
 {
-	struct form f = { "3: a[i] = a[i] + 1 misses U(b,4N,L), writes back max(0, U - S·A) within the run, L2 "
-			  "and DTLB U at theirs",
-			  0, 0 };
-	struct random r = { 3 };
+	struct form f = {"3: a[i] = a[i] + 1 misses U(b,4N,L), writes back max(0, U - S·A) within the run, L2 "
+			 "and DTLB U at theirs",
+			 0, 0};
+	struct random r = {3};
 	for (; f.cases < 2000; f.cases++) {
 		uint32_t line_bytes = random_line(&r), sets = 1 + (uint32_t)random_below(&r, 64),
 			 ways = 1 + (uint32_t)random_below(&r, 8), wider;
@@ -186,9 +185,8 @@ static void thrash(bool tlb)
 	struct form f = {
 		tlb ? "4: the same law for a TLB"
 		    : "4: m addresses s lines apart, R sweeps: a set that holds c lines misses c, or c·R if c > A",
-		0, 0
-	};
-	struct random r = { tlb ? 41 : 4 };
+		0, 0};
+	struct random r = {tlb ? 41 : 4};
 	for (; f.cases < 3000; f.cases++) {
 		uint32_t line_bytes = tlb ? 4096 : random_line(&r), sets = 1 + (uint32_t)random_below(&r, 48),
 			 ways = 1 + (uint32_t)random_below(&r, 8);
@@ -214,10 +212,10 @@ static void thrash(bool tlb)
 
 static void misaligned(void)
 {
-	struct form f = { "11: N reads and writes of w bytes side by side: splits are floor((b+wN-1)/x) - "
-			  "floor(b/x) unless w divides b; 2N misaligned",
-			  0, 0 };
-	struct random r = { 11 };
+	struct form f = {"11: N reads and writes of w bytes side by side: splits are floor((b+wN-1)/x) - "
+			 "floor(b/x) unless w divides b; 2N misaligned",
+			 0, 0};
+	struct random r = {11};
 	for (; f.cases < 4000; f.cases++) {
 		uint32_t line_bytes = 16u << random_below(&r, 4), w = 1u << random_below(&r, 5);
 		struct machine m = one_cache(line_bytes, 8, 2, MACHINE_DATA);
@@ -266,17 +264,17 @@ static void convolve(unsigned k, uint64_t pixels, bool top_tested, const struct 
 	struct machine m = one_cache(64, 64, 8, MACHINE_INSTRUCTIONS);
 	enum { INNER, ROWS, PIXELS, INNER_BODY, ROWS_BODY, PIXELS_BODY, END, N };
 	struct trace_block blocks[N];
-	struct trace_program program = { blocks, NULL };
+	struct trace_program program = {blocks, NULL};
 	uint64_t *entries = malloc(pixels * 4 * (k + 2) * (k + 2) * sizeof(*entries));
 	size_t n = 0, half = 0;
 	for (unsigned b = 0; b < N; b++)
-		blocks[b] = (struct trace_block){ .pc = 0x400000 + 16 * b,
-						  .length = 16,
-						  .insns = 4,
-						  .ending_length = 2,
-						  .ending = b <= PIXELS ? TRACE_END_CONDITIONAL
-							    : b == END  ? TRACE_END_NONE
-									: TRACE_END_JUMP };
+		blocks[b] = (struct trace_block){.pc = 0x400000 + 16 * b,
+						 .length = 16,
+						 .insns = 4,
+						 .ending_length = 2,
+						 .ending = b <= PIXELS ? TRACE_END_CONDITIONAL
+							   : b == END  ? TRACE_END_NONE
+								       : TRACE_END_JUMP};
 	if (!top_tested) {
 		/* each body ends in its branch back; the bodies around the inner loops are in the blocks' own 16 bytes */
 		blocks[INNER].target = blocks[ROWS].target = blocks[PIXELS].target = blocks[INNER].pc;
@@ -336,17 +334,16 @@ static void convolve(unsigned k, uint64_t pixels, bool top_tested, const struct 
 
 static void convolution(void)
 {
-	struct machine_direction taken = { .kind = PREDICT_BIMODAL,
-					   .counter_bits = 2,
-					   .initial = 3,
-					   .entries = 4096 },
+	struct machine_direction taken = {.kind = PREDICT_BIMODAL,
+					  .counter_bits = 2,
+					  .initial = 3,
+					  .entries = 4096},
 				 not_taken = taken;
 	struct machine_direction history = {
-		.kind = PREDICT_GSHARE, .counter_bits = 2, .initial = 2, .history_bits = 16, .entries = 65536
-	};
-	struct form f = { "13: a K×K convolution, 2-bit counters: K²+K+1 branches, K+1 mispredictions a pixel "
-			  "bottom-tested; +2K+... top-tested",
-			  0, 0 };
+		.kind = PREDICT_GSHARE, .counter_bits = 2, .initial = 2, .history_bits = 16, .entries = 65536};
+	struct form f = {"13: a K×K convolution, 2-bit counters: K²+K+1 branches, K+1 mispredictions a pixel "
+			 "bottom-tested; +2K+... top-tested",
+			 0, 0};
 	uint64_t branches, mispredicted, later, pixels = 1000;
 	f.fact = "13: K×K convolution, 2-bit counters: K+1 mispredictions a pixel, of K²+K+1 branches "
 		 "bottom-tested, of K²+2K+2 top-tested";

@@ -15,15 +15,9 @@ uint64_t random_next(struct random *r)
 	return z ^ z >> 31;
 }
 
-uint64_t random_below(struct random *r, uint64_t n)
-{
-	return random_next(r) % n;
-}
+uint64_t random_below(struct random *r, uint64_t n) { return random_next(r) % n; }
 
-bool random_in(struct random *r, unsigned n)
-{
-	return random_below(r, n) == 0;
-}
+bool random_in(struct random *r, unsigned n) { return random_below(r, n) == 0; }
 
 /* ---- machines ---- */
 
@@ -44,12 +38,10 @@ static void random_cache(struct random *r, struct machine_cache *c, uint32_t lin
 	c->victim_lines = random_in(r, 5) ? (uint16_t)(1 + random_below(r, 5)) : 0;
 }
 
-static void name(struct machine_cache *c, const char *text)
-{
-	snprintf(c->name, sizeof(c->name), "%s", text);
-}
+static void name(struct machine_cache *c, const char *text) { snprintf(c->name, sizeof(c->name), "%s", text); }
 
-static void random_tlb(struct random *r, struct machine_tlb *tlb, const char *name, unsigned holds, uint32_t page_bytes)
+static void random_tlb(struct random *r, struct machine_tlb *tlb, const char *name, unsigned holds,
+		       uint32_t page_bytes)
 {
 	snprintf(tlb->name, sizeof(tlb->name), "%s", name);
 	tlb->sets = 1u + (uint32_t)random_below(r, 4);
@@ -62,10 +54,7 @@ static void random_tlb(struct random *r, struct machine_tlb *tlb, const char *na
 }
 
 /* Most machines have pages of 4 KB. */
-static uint32_t random_page(struct random *r)
-{
-	return random_in(r, 3) ? 4096u << random_below(r, 5) : 4096;
-}
+static uint32_t random_page(struct random *r) { return random_in(r, 3) ? 4096u << random_below(r, 5) : 4096; }
 
 static void random_tlbs(struct random *r, struct machine *m)
 {
@@ -75,7 +64,8 @@ static void random_tlbs(struct random *r, struct machine *m)
 	if (data && !one)
 		random_tlb(r, &m->tlbs[m->first_data_tlb = (uint8_t)n++], "DTLB", MACHINE_DATA, m->page_bytes);
 	if (instructions && !one)
-		random_tlb(r, &m->tlbs[m->first_instruction_tlb = (uint8_t)n++], "ITLB", MACHINE_INSTRUCTIONS, m->page_bytes);
+		random_tlb(r, &m->tlbs[m->first_instruction_tlb = (uint8_t)n++], "ITLB", MACHINE_INSTRUCTIONS,
+			   m->page_bytes);
 	if (one || (n && !random_in(r, 3))) {
 		for (unsigned t = 0; t < n; t++)
 			m->tlbs[t].next = t == 0 || !random_in(r, 3) ? (uint8_t)n : MACHINE_NONE;
@@ -171,16 +161,16 @@ void random_machine(struct random *r, struct machine *m, bool coherent)
 static struct machine_cache usual_cache(struct random *r, const char *text, uint32_t line_bytes,
 					unsigned sets_power, unsigned holds, unsigned next)
 {
-	struct machine_cache c = { .line_bytes = line_bytes,
-				   .sets = 1u << (sets_power - random_below(r, 3)),
-				   .ways = 2u << random_below(r, 3),
-				   .holds = (uint8_t)holds,
-				   .replacement = random_in(r, 4) ? REPLACE_PLRU : REPLACE_LRU,
-				   .write = WRITE_BACK,
-				   .write_allocate = 1,
-				   .next = (uint8_t)next,
-				   .rrip_bits = 2,
-				   .prefetch_degree = 1 };
+	struct machine_cache c = {.line_bytes = line_bytes,
+				  .sets = 1u << (sets_power - random_below(r, 3)),
+				  .ways = 2u << random_below(r, 3),
+				  .holds = (uint8_t)holds,
+				  .replacement = random_in(r, 4) ? REPLACE_PLRU : REPLACE_LRU,
+				  .write = WRITE_BACK,
+				  .write_allocate = 1,
+				  .next = (uint8_t)next,
+				  .rrip_bits = 2,
+				  .prefetch_degree = 1};
 	name(&c, text);
 	return c;
 }
@@ -201,15 +191,15 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 	m->caches[1] = usual_cache(r, "L1D", line_bytes, 5, MACHINE_DATA, 2);
 	m->caches[2] = usual_cache(r, "L2", line_bytes << random_below(r, 2), 7,
 				   MACHINE_DATA | MACHINE_INSTRUCTIONS, third ? 3 : MACHINE_NONE);
-	m->caches[3] =
-	    usual_cache(r, "L3", m->caches[2].line_bytes, 9, MACHINE_DATA | MACHINE_INSTRUCTIONS, MACHINE_NONE);
+	m->caches[3] = usual_cache(r, "L3", m->caches[2].line_bytes, 9, MACHINE_DATA | MACHINE_INSTRUCTIONS,
+				   MACHINE_NONE);
 	m->caches[2].inclusion = random_in(r, 3) ? INCLUSION_INCLUSIVE : INCLUSION_NONE;
 	m->caches[2].shared = !third;
 	m->caches[3].shared = 1;
 	m->caches[3].inclusion = random_in(r, 2) ? INCLUSION_NONE
 				 : m->caches[3].line_bytes == m->caches[2].line_bytes && random_in(r, 2)
-				     ? INCLUSION_EXCLUSIVE
-				     : INCLUSION_INCLUSIVE;
+					 ? INCLUSION_EXCLUSIVE
+					 : INCLUSION_INCLUSIVE;
 	if (random_in(r, 3)) { /* so small that what it evicts is in front of it */
 		m->caches[2].sets = 1u << random_below(r, 4);
 		m->caches[2].ways = 4;
@@ -229,7 +219,8 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 				    : "STLB",
 			   t == 0   ? MACHINE_DATA
 			   : t == 1 ? MACHINE_INSTRUCTIONS
-				    : MACHINE_DATA | MACHINE_INSTRUCTIONS, m->page_bytes);
+				    : MACHINE_DATA | MACHINE_INSTRUCTIONS,
+			   m->page_bytes);
 		m->tlbs[t].page_bytes = 0;
 		m->tlbs[t].replacement = REPLACE_LRU;
 		m->tlbs[t].sets = 1u << random_below(r, 4);
@@ -255,24 +246,24 @@ void usual_machine(struct random *r, struct machine *m, bool coherent)
 
 struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum machine_holds holds)
 {
-	struct machine m = { .name = "one",
-			     .cores = 1,
-			     .fetch_bytes = 16,
-			     .seed = 1,
-			     .n_caches = 1,
-			     .first_instruction = MACHINE_NONE,
-			     .first_data = MACHINE_NONE,
-			     .first_instruction_tlb = MACHINE_NONE,
-			     .first_data_tlb = MACHINE_NONE };
-	m.caches[0] = (struct machine_cache){ .name = "L1",
-					      .line_bytes = line_bytes,
-					      .sets = sets,
-					      .ways = ways,
-					      .holds = (uint8_t)holds,
-					      .write_allocate = 1,
-					      .next = MACHINE_NONE,
-					      .rrip_bits = 2,
-					      .prefetch_degree = 1 };
+	struct machine m = {.name = "one",
+			    .cores = 1,
+			    .fetch_bytes = 16,
+			    .seed = 1,
+			    .n_caches = 1,
+			    .first_instruction = MACHINE_NONE,
+			    .first_data = MACHINE_NONE,
+			    .first_instruction_tlb = MACHINE_NONE,
+			    .first_data_tlb = MACHINE_NONE};
+	m.caches[0] = (struct machine_cache){.name = "L1",
+					     .line_bytes = line_bytes,
+					     .sets = sets,
+					     .ways = ways,
+					     .holds = (uint8_t)holds,
+					     .write_allocate = 1,
+					     .next = MACHINE_NONE,
+					     .rrip_bits = 2,
+					     .prefetch_degree = 1};
 	if (holds & MACHINE_INSTRUCTIONS)
 		m.first_instruction = 0;
 	if (holds & MACHINE_DATA)
@@ -282,11 +273,12 @@ struct machine one_cache(uint32_t line_bytes, uint32_t sets, uint32_t ways, enum
 
 void machine_print(const struct machine *m, const struct model_options *options)
 {
-	static const char *const replacement[] = { "lru", "plru", "fifo", "random", "srrip", "brrip" };
-	static const char *const inclusion[] = { "", " inclusive", " exclusive" };
-	static const char *const prefetch[] = { "", " next-line", " stride" };
+	static const char *const replacement[] = {"lru", "plru", "fifo", "random", "srrip", "brrip"};
+	static const char *const inclusion[] = {"", " inclusive", " exclusive"};
+	static const char *const prefetch[] = {"", " next-line", " stride"};
 	printf("# fetch_bytes %u seed %#llx%s%s%s\n", m->fetch_bytes, (unsigned long long)m->seed,
-	       m->coherent ? " coherent" : "", options->classify ? " classify" : "", options->no_filters ? " no_filters" : "");
+	       m->coherent ? " coherent" : "", options->classify ? " classify" : "",
+	       options->no_filters ? " no_filters" : "");
 	for (unsigned i = 0; i < m->n_caches; i++) {
 		const struct machine_cache *c = &m->caches[i];
 		printf("# cache %u %s: %u sets x %u ways x %u bytes %s%s %s%s%s", i, c->name, c->sets, c->ways,
@@ -316,8 +308,8 @@ void machine_print(const struct machine *m, const struct model_options *options)
 /* Pages of it that are never touched cost nothing. */
 static void *zeroed(uint64_t bytes)
 {
-	void *memory =
-	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			    0);
 	if (memory == MAP_FAILED)
 		abort();
 	return memory;
@@ -334,13 +326,10 @@ void simulated_make_with(struct simulated *s, const struct machine *machine, con
 
 void simulated_make(struct simulated *s, const struct machine *machine)
 {
-	simulated_make_with(s, machine, &(struct model_options){ 0 });
+	simulated_make_with(s, machine, &(struct model_options){0});
 }
 
-void simulated_scalar(struct simulated *s)
-{
-	s->model->vectors = s->model->sets_vectors = false;
-}
+void simulated_scalar(struct simulated *s) { s->model->vectors = s->model->sets_vectors = false; }
 
 void simulated_core(struct simulated *s, unsigned core)
 {
@@ -363,7 +352,7 @@ void simulated_free(struct simulated *s)
 uint64_t same_place(const struct machine *machine, uint64_t address, unsigned which)
 {
 	struct coherence_place nothing;
-	struct coherence coherence = { .places = &nothing };
+	struct coherence coherence = {.places = &nothing};
 	unsigned shift = 0;
 	uint64_t granule, moved;
 	for (unsigned c = 0; c < machine->n_caches; c++)
@@ -373,8 +362,10 @@ uint64_t same_place(const struct machine *machine, uint64_t address, unsigned wh
 	if (!which)
 		return address;
 	/* what the upper bits do there the lower ones undo */
-	for (moved = granule + ((uint64_t)which << 24); coherence_place(&coherence, moved) != coherence_place(&coherence, granule);)
-		moved ^= (uint64_t)(coherence_place(&coherence, moved) - &nothing) ^ (uint64_t)(coherence_place(&coherence, granule) - &nothing);
+	for (moved = granule + ((uint64_t)which << 24);
+	     coherence_place(&coherence, moved) != coherence_place(&coherence, granule);)
+		moved ^= (uint64_t)(coherence_place(&coherence, moved) - &nothing) ^
+			 (uint64_t)(coherence_place(&coherence, granule) - &nothing);
 	return moved << shift | (address & ((1ull << shift) - 1));
 }
 
@@ -382,55 +373,55 @@ uint64_t same_place(const struct machine *machine, uint64_t address, unsigned wh
 
 const char *cache_count_name(unsigned what)
 {
-	static const char *const names[CACHE_COUNTS] = { [CACHE_READS] = "reads",
-							 [CACHE_WRITES] = "writes",
-							 [CACHE_FETCHES] = "fetches",
-							 [CACHE_READ_MISSES] = "read misses",
-							 [CACHE_WRITE_MISSES] = "write misses",
-							 [CACHE_FETCH_MISSES] = "fetch misses",
-							 [CACHE_FILLS] = "fills",
-							 [CACHE_BYPASSES] = "bypasses",
-							 [CACHE_EVICTIONS] = "evictions",
-							 [CACHE_WRITE_BACKS] = "write-backs",
-							 [CACHE_WRITE_BACKS_PASSED] = "write-backs passed",
-							 [CACHE_WRITES_THROUGH] = "writes through",
-							 [CACHE_PREFETCHES] = "prefetches",
-							 [CACHE_PREFETCHES_USED] = "prefetches used",
-							 [CACHE_VICTIM_HITS] = "victim hits",
-							 [CACHE_COMPULSORY] = "compulsory",
-							 [CACHE_CAPACITY] = "capacity",
-							 [CACHE_CONFLICT] = "conflict",
-							 [CACHE_BACK_INVALIDATIONS] = "back-invalidations",
-							 [CACHE_INVALIDATIONS] = "invalidations",
-							 [CACHE_INTERVENTIONS] = "interventions",
-							 [CACHE_UPGRADES] = "upgrades",
-							 [CACHE_COHERENCE_MISSES] = "coherence misses",
-							 [CACHE_FALSE_SHARING_MISSES] = "false sharing misses",
-							 [CACHE_UNCLASSIFIED] = "unclassified" };
+	static const char *const names[CACHE_COUNTS] = {[CACHE_READS] = "reads",
+							[CACHE_WRITES] = "writes",
+							[CACHE_FETCHES] = "fetches",
+							[CACHE_READ_MISSES] = "read misses",
+							[CACHE_WRITE_MISSES] = "write misses",
+							[CACHE_FETCH_MISSES] = "fetch misses",
+							[CACHE_FILLS] = "fills",
+							[CACHE_BYPASSES] = "bypasses",
+							[CACHE_EVICTIONS] = "evictions",
+							[CACHE_WRITE_BACKS] = "write-backs",
+							[CACHE_WRITE_BACKS_PASSED] = "write-backs passed",
+							[CACHE_WRITES_THROUGH] = "writes through",
+							[CACHE_PREFETCHES] = "prefetches",
+							[CACHE_PREFETCHES_USED] = "prefetches used",
+							[CACHE_VICTIM_HITS] = "victim hits",
+							[CACHE_COMPULSORY] = "compulsory",
+							[CACHE_CAPACITY] = "capacity",
+							[CACHE_CONFLICT] = "conflict",
+							[CACHE_BACK_INVALIDATIONS] = "back-invalidations",
+							[CACHE_INVALIDATIONS] = "invalidations",
+							[CACHE_INTERVENTIONS] = "interventions",
+							[CACHE_UPGRADES] = "upgrades",
+							[CACHE_COHERENCE_MISSES] = "coherence misses",
+							[CACHE_FALSE_SHARING_MISSES] = "false sharing misses",
+							[CACHE_UNCLASSIFIED] = "unclassified"};
 	return names[what] ? names[what] : "a count that this test does not know";
 }
 
 const char *tlb_count_name(unsigned what)
 {
-	static const char *const names[TLB_COUNTS] = { "reads",       "writes",       "fetches",
-						       "read misses", "write misses", "fetch misses" };
+	static const char *const names[TLB_COUNTS] = {"reads",       "writes",       "fetches",
+						      "read misses", "write misses", "fetch misses"};
 	return names[what];
 }
 
 const char *stream_count_name(unsigned what)
 {
-	static const char *const names[STREAM_COUNTS] = { "instructions",
-							  "blocks",
-							  "reads",
-							  "writes",
-							  "misaligned",
-							  "misaligned reads",
-							  "misaligned writes",
-							  "line crossing",
-							  "page crossing",
-							  "fetch blocks",
-							  "line crossing reads",
-							  "line crossing writes" };
+	static const char *const names[STREAM_COUNTS] = {"instructions",
+							 "blocks",
+							 "reads",
+							 "writes",
+							 "misaligned",
+							 "misaligned reads",
+							 "misaligned writes",
+							 "line crossing",
+							 "page crossing",
+							 "fetch blocks",
+							 "line crossing reads",
+							 "line crossing writes"};
 	return names[what] ? names[what] : "?";
 }
 
@@ -448,9 +439,9 @@ bool counts_equal(const struct machine *m, const struct model_counts *is, const 
 	bool equal = true;
 	for (unsigned c = 0; c < MACHINE_CACHES; c++)
 		for (unsigned what = 0; what < CACHE_COUNTS; what++)
-			equal &=
-			    same(is->cache[c][what], expected->cache[c][what],
-				 c < m->n_caches ? m->caches[c].name : "no cache", cache_count_name(what), print);
+			equal &= same(is->cache[c][what], expected->cache[c][what],
+				      c < m->n_caches ? m->caches[c].name : "no cache", cache_count_name(what),
+				      print);
 	for (unsigned t = 0; t < MACHINE_TLBS; t++)
 		for (unsigned what = 0; what < TLB_COUNTS; what++)
 			equal &= same(is->tlb[t][what], expected->tlb[t][what],

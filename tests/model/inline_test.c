@@ -28,21 +28,19 @@ struct played {
 	int n_records[BLOCKS]; /* -1: no plan */
 	bool planned[BLOCKS];
 	bool again; /* a signal comes between a record and its instruction: it is done, and done again later */
-	bool on; /* false: given up, ordinary stream from here on */
+	bool on;    /* false: given up, ordinary stream from here on */
 	uint64_t behind, recency;
-	unsigned fresh;       /* 1: no fetch has this time, 2: no access */
-	uint64_t fetched;     /* page of the last fetch, if nothing else than records was done since */
+	unsigned fresh;   /* 1: no fetch has this time, 2: no access */
+	uint64_t fetched; /* page of the last fetch, if nothing else than records was done since */
 	uint64_t *trace;
 	size_t filled;
 	bool vectors, vectors_changed;
 	bool merges; /* records in a row whose granules are one or two are touched as one or two */
-	uint64_t done, found, merged, unplanned; /* records, of these not missed, not touched by themselves; blocks */
+	uint64_t done, found, merged,
+		unplanned; /* records, of these not missed, not touched by themselves; blocks */
 };
 
-static void *at(struct played *p, uint32_t offset)
-{
-	return (char *)p->core.core_memory[0] + offset;
-}
+static void *at(struct played *p, uint32_t offset) { return (char *)p->core.core_memory[0] + offset; }
 
 static void flush(struct played *p)
 {
@@ -118,7 +116,8 @@ static void miss(struct played *p, uint32_t number, const struct inline_record *
 	p->fresh = 0;
 }
 
-static uint64_t address_of(const struct played *p, const struct trace_block *block, const struct inline_record *record, const uint64_t *values)
+static uint64_t address_of(const struct played *p, const struct trace_block *block,
+			   const struct inline_record *record, const uint64_t *values)
 {
 	const struct trace_item *item = &p->program->items[block->first_item + record->item];
 	uint64_t address = (uint64_t)record->displacement + (uint64_t)item->displacement;
@@ -133,7 +132,8 @@ static const struct inline_entry *entry_of(struct played *p, const struct inline
 	return !record->called && (address & (uint64_t)(int64_t)record->mask) == entry->line ? entry : NULL;
 }
 
-static void do_record(struct played *p, uint32_t number, const struct inline_record *record, const uint64_t *values)
+static void do_record(struct played *p, uint32_t number, const struct inline_record *record,
+		      const uint64_t *values)
 {
 	const struct trace_block *block = &p->blocks[number];
 	uint64_t address = (uint64_t)record->displacement;
@@ -159,13 +159,15 @@ static void do_record(struct played *p, uint32_t number, const struct inline_rec
 
 /* Data records in a row, from the first of n on, that are in the table, of two granules at most: each granule is touched once, the last record's
    last. Returns how many were done so. */
-static unsigned do_merged(struct played *p, uint32_t number, const struct inline_record *records, unsigned n, const uint64_t *values)
+static unsigned do_merged(struct played *p, uint32_t number, const struct inline_record *records, unsigned n,
+			  const uint64_t *values)
 {
-	const struct inline_entry *granule[2] = { NULL, NULL };
-	bool writes[2] = { false, false };
+	const struct inline_entry *granule[2] = {NULL, NULL};
+	bool writes[2] = {false, false};
 	unsigned of = 0, last = 0, granules;
 	for (; of < n && !records[of].fetch; of++) {
-		const struct inline_entry *entry = entry_of(p, &records[of], address_of(p, &p->blocks[number], &records[of], values));
+		const struct inline_entry *entry = entry_of(
+			p, &records[of], address_of(p, &p->blocks[number], &records[of], values));
 		unsigned which = entry && granule[0] && entry != granule[0];
 		if (!entry || (granule[which] && entry != granule[which]))
 			break;
@@ -191,10 +193,7 @@ static unsigned do_merged(struct played *p, uint32_t number, const struct inline
 
 /* ---- a block ---- */
 
-static bool is_string(unsigned kind)
-{
-	return kind == TRACE_REP_READ || kind == TRACE_REP_WRITE;
-}
+static bool is_string(unsigned kind) { return kind == TRACE_REP_READ || kind == TRACE_REP_WRITE; }
 
 /* Bytes that are fetched at least until the block is left behind `done` instructions (engine/wire/trace.h, TRACE_PARTIAL). */
 static uint32_t fetched_until(const struct program *program, const struct trace_block *block, uint32_t done)
@@ -237,7 +236,9 @@ static void play_block(struct played *p, unsigned b, uint32_t done, const uint64
 			if (record->fetch ? i && (uint64_t)record->displacement > block->pc + fetched - 1
 					  : !whole && record->insn >= done + p->again)
 				break;
-			unsigned of = p->merges && whole ? do_merged(p, number, record, (unsigned)(p->n_records[b] - i), values) : 0;
+			unsigned of = p->merges && whole ? do_merged(p, number, record,
+								     (unsigned)(p->n_records[b] - i), values)
+							 : 0;
 			if (of)
 				i += (int)of - 1;
 			else
@@ -274,7 +275,8 @@ static void play_record(struct played *p, const struct record *record, bool with
 		if (kind == TRACE_SPANS) { /* at once, as the code's own records */
 			uint64_t *recency = at(p, p->where.recency);
 			*recency = p->recency;
-			model_inline_spans(p->core.model, 0, &p->templates, trace_mark_argument(*entry), entry + 1);
+			model_inline_spans(p->core.model, 0, &p->templates, trace_mark_argument(*entry),
+					   entry + 1);
 			p->recency = *recency;
 			p->fresh = 0;
 			return;
@@ -301,11 +303,11 @@ struct trial {
 	struct model_options options;
 	struct program program;
 	struct walk walk;
-	size_t end;                    /* given up there */
-	unsigned without_plan;         /* one block in so many */
-	bool scalar;                   /* without vectors */
-	bool merges;                   /* see struct played */
-	bool again;                    /* see struct played: of all counts only what was executed is the same then */
+	size_t end;            /* given up there */
+	unsigned without_plan; /* one block in so many */
+	bool scalar;           /* without vectors */
+	bool merges;           /* see struct played */
+	bool again;            /* see struct played: of all counts only what was executed is the same then */
 	struct model_watch watches[MODEL_WATCHES];
 	unsigned n_watches;
 };
@@ -332,8 +334,8 @@ static bool branches_equal(const struct model_counts *is, const struct model_cou
 
 static bool executed_equal(const struct model_counts *is, const struct model_counts *expected)
 {
-	static const enum model_stream_count executed[] = { STREAM_INSTRUCTIONS, STREAM_BLOCKS, STREAM_READS, STREAM_WRITES,
-							    STREAM_FETCH_BLOCKS };
+	static const enum model_stream_count executed[] = {STREAM_INSTRUCTIONS, STREAM_BLOCKS, STREAM_READS,
+							   STREAM_WRITES, STREAM_FETCH_BLOCKS};
 	bool equal = true;
 	for (unsigned i = 0; i < sizeof(executed) / sizeof(*executed); i++)
 		equal &= is->stream[executed[i]] == expected->stream[executed[i]];
@@ -342,37 +344,46 @@ static bool executed_equal(const struct model_counts *is, const struct model_cou
 
 /* What each block's fetches, and each instruction's accesses, are charged with: of a read and a write of the same bytes by one instruction either
  * item may have it. Adds to *charged what was expected. */
-static bool charges_equal(const struct trial *t, uint64_t *const is[2], uint64_t *const expected[2], uint64_t *charged, bool print)
+static bool charges_equal(const struct trial *t, uint64_t *const is[2], uint64_t *const expected[2],
+			  uint64_t *charged, bool print)
 {
 	for (unsigned b = 0; b < BLOCKS; b++)
 		for (unsigned w = 0; w < t->n_watches; w++) {
 			const struct trace_block *block = &t->program.blocks[b];
-			uint64_t sums[2][2] = { { 0 } };
+			uint64_t sums[2][2] = {{0}};
 			for (unsigned decided = 0; decided < 2; decided++) {
-				const size_t at = (size_t)(t->program.numbers[b] + decided * NUMBERS) * t->n_watches + w;
+				const size_t at = (size_t)(t->program.numbers[b] + decided * NUMBERS) *
+							  t->n_watches +
+						  w;
 				sums[0][0] += is[1][at], sums[0][1] += expected[1][at];
 			}
 			*charged += sums[0][1];
 			if (sums[0][0] != sums[0][1]) {
 				if (print)
-					printf("# block %u, watch %u (part %u index %u count %u): charged %llu, the stream's %llu\n", b, w,
-					       t->watches[w].component, t->watches[w].index, t->watches[w].count,
-					       (unsigned long long)sums[0][0], (unsigned long long)sums[0][1]);
+					printf("# block %u, watch %u (part %u index %u count %u): charged %llu, "
+					       "the stream's %llu\n",
+					       b, w, t->watches[w].component, t->watches[w].index,
+					       t->watches[w].count, (unsigned long long)sums[0][0],
+					       (unsigned long long)sums[0][1]);
 				return false;
 			}
 			for (uint32_t i = block->first_item; i < block->first_item + block->items; i++) {
-				if (i > block->first_item && t->program.items[i].insn != t->program.items[i - 1].insn)
+				if (i > block->first_item &&
+				    t->program.items[i].insn != t->program.items[i - 1].insn)
 					sums[1][0] = sums[1][1] = 0;
 				sums[1][0] += is[0][(size_t)i * t->n_watches + w];
 				sums[1][1] += expected[0][(size_t)i * t->n_watches + w];
 				*charged += expected[0][(size_t)i * t->n_watches + w];
-				if (i + 1 < block->first_item + block->items && t->program.items[i + 1].insn == t->program.items[i].insn)
+				if (i + 1 < block->first_item + block->items &&
+				    t->program.items[i + 1].insn == t->program.items[i].insn)
 					continue;
 				if (sums[1][0] != sums[1][1]) {
 					if (print)
-						printf("# block %u item %u, watch %u (part %u index %u count %u): charged %llu, the stream's %llu\n",
-						       b, i, w, t->watches[w].component, t->watches[w].index, t->watches[w].count,
-						       (unsigned long long)sums[1][0], (unsigned long long)sums[1][1]);
+						printf("# block %u item %u, watch %u (part %u index %u count %u): "
+						       "charged %llu, the stream's %llu\n",
+						       b, i, w, t->watches[w].component, t->watches[w].index,
+						       t->watches[w].count, (unsigned long long)sums[1][0],
+						       (unsigned long long)sums[1][1]);
 					return false;
 				}
 			}
@@ -383,11 +394,11 @@ static bool charges_equal(const struct trial *t, uint64_t *const is[2], uint64_t
 static struct outcome run_case(const struct trial *t, bool print)
 {
 	static struct played p;
-	struct outcome outcome = { true, true, true, NULL, 0, 0, 0, 0, 0 };
+	struct outcome outcome = {true, true, true, NULL, 0, 0, 0, 0, 0};
 	uint64_t *charges[2][2]; /* generated code's, the stream's; of items, of blocks */
 	struct simulated stream;
 	struct trace_block *ordinary = NULL; /* the same numbers, not decided */
-	struct random cut = { t->walk.cut };
+	struct random cut = {t->walk.cut};
 	uint64_t *buffer = malloc(RECORDS_MOST * sizeof(struct record));
 	size_t filled = 0;
 
@@ -410,7 +421,7 @@ static struct outcome run_case(const struct trial *t, bool print)
 		simulated_scalar(&p.core);
 	p.blocks = sparse(2 * NUMBERS * sizeof(*p.blocks));
 	ordinary = sparse(2 * NUMBERS * sizeof(*ordinary));
-	p.templates = (struct trace_program){ p.blocks, t->program.items };
+	p.templates = (struct trace_program){p.blocks, t->program.items};
 	p.program = &t->program;
 	p.again = t->again;
 	p.merges = t->merges;
@@ -423,7 +434,7 @@ static struct outcome run_case(const struct trial *t, bool print)
 	for (unsigned b = 0; b < BLOCKS; b++) {
 		uint32_t number = t->program.numbers[b];
 		p.blocks[number] = p.blocks[number + NUMBERS] = ordinary[number] = ordinary[number + NUMBERS] =
-		    t->program.blocks[b];
+			t->program.blocks[b];
 	}
 	model_inline_where(p.core.model, 0, &p.where);
 	p.on = true;
@@ -446,7 +457,7 @@ static struct outcome run_case(const struct trial *t, bool print)
 			flush(&p);
 	}
 	flush(&p);
-	model_run(stream.model, 0, &(struct trace_program){ ordinary, t->program.items }, buffer, filled, FS_BASE);
+	model_run(stream.model, 0, &(struct trace_program){ordinary, t->program.items}, buffer, filled, FS_BASE);
 	if (t->again)
 		outcome.equal = executed_equal(p.core.counts[0], stream.counts[0]);
 	else if (!counts_equal(&t->machine, p.core.counts[0], stream.counts[0], print))
@@ -531,7 +542,8 @@ static void print_trial(const struct trial *t)
 			       block->length, block->insns);
 			for (uint32_t n = block->first_item; n < block->first_item + block->items; n++) {
 				const struct trace_item *item = &t->program.items[n];
-				printf("#     item %u insn %u offset %u kind %u %u bytes flags %u value %u at %lld\n",
+				printf("#     item %u insn %u offset %u kind %u %u bytes flags %u value %u at "
+				       "%lld\n",
 				       n, item->insn, item->offset, item->kind, item->bytes, item->flags,
 				       item->value, (long long)item->displacement);
 			}
@@ -541,11 +553,11 @@ static void print_trial(const struct trial *t)
 
 static void some_branches(struct random *r, struct machine *m)
 {
-	m->direction = (struct machine_direction){ .kind = random_in(r, 2) ? PREDICT_GSHARE : PREDICT_BIMODAL,
-						   .counter_bits = 2,
-						   .history_bits = 6,
-						   .entries = 64 };
-	m->targets = (struct machine_targets){ .btb_sets = 8, .btb_ways = 2, .return_entries = 4 };
+	m->direction = (struct machine_direction){.kind = random_in(r, 2) ? PREDICT_GSHARE : PREDICT_BIMODAL,
+						  .counter_bits = 2,
+						  .history_bits = 6,
+						  .entries = 64};
+	m->targets = (struct machine_targets){.btb_sets = 8, .btb_ways = 2, .return_entries = 4};
 }
 
 /* As many as two vectors hold; a first data cache of other lines than the first instruction cache's. */
@@ -568,15 +580,19 @@ static void some_watches(struct random *r, struct trial *t)
 	t->n_watches = 1 + (unsigned)random_below(r, MODEL_WATCHES);
 	for (unsigned w = 0; w < t->n_watches; w++) {
 		const unsigned part = (unsigned)random_below(r, 4);
-		struct model_watch watch = { .component = MODEL_STREAM, .count = random_in(r, 2) ? STREAM_MISALIGNED : STREAM_LINE_CROSSING };
+		struct model_watch watch = {.component = MODEL_STREAM,
+					    .count = random_in(r, 2) ? STREAM_MISALIGNED : STREAM_LINE_CROSSING};
 		if (part == 0 && t->machine.n_caches)
-			watch = (struct model_watch){ MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches),
-						      (uint8_t)(CACHE_FETCHES + 1 + random_below(r, CACHE_COUNTS - CACHE_FETCHES - 1)), 0 };
+			watch = (struct model_watch){
+				MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches),
+				(uint8_t)(CACHE_FETCHES + 1 + random_below(r, CACHE_COUNTS - CACHE_FETCHES - 1)),
+				0};
 		else if (part == 1 && t->machine.n_tlbs)
-			watch = (struct model_watch){ MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs),
-						      (uint8_t)(TLB_FETCHES + 1 + random_below(r, TLB_COUNTS - TLB_FETCHES - 1)), 0 };
+			watch = (struct model_watch){
+				MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs),
+				(uint8_t)(TLB_FETCHES + 1 + random_below(r, TLB_COUNTS - TLB_FETCHES - 1)), 0};
 		else if (part == 2 && !t->options.no_branches)
-			watch = (struct model_watch){ MODEL_BRANCH, 0, BRANCH_MISPREDICTED, 0 };
+			watch = (struct model_watch){MODEL_BRANCH, 0, BRANCH_MISPREDICTED, 0};
 		t->watches[w] = watch;
 	}
 }
@@ -584,7 +600,8 @@ static void some_watches(struct random *r, struct trial *t)
 static void large_accesses(struct program *p)
 {
 	for (uint32_t i = 0; i < p->n_items; i++)
-		if (p->items[i].kind <= TRACE_WRITE && !p->items[i].flags && p->items[i].second == TRACE_NO_VALUE) {
+		if (p->items[i].kind <= TRACE_WRITE && !p->items[i].flags &&
+		    p->items[i].second == TRACE_NO_VALUE) {
 			p->items[i].bytes = 64;
 			p->items[i].displacement &= -32;
 		}
@@ -609,7 +626,8 @@ static void pages_anew(struct random *r, const struct program *p, struct walk *w
 			b++;
 		if (b + 1 >= BLOCKS || !random_in(r, 6) || !simple(p, &p->blocks[b + 1]))
 			continue;
-		*mark = (struct record){ .entries = { trace_mark(TRACE_PAGES, 0), 0x400000 & ~4095ull, 0x40000000, 4096 }, .n = 4 };
+		*mark = (struct record){
+			.entries = {trace_mark(TRACE_PAGES, 0), 0x400000 & ~4095ull, 0x40000000, 4096}, .n = 4};
 		next->entries[0] = p->numbers[b + 1];
 		for (unsigned v = 0; v < p->blocks[b + 1].values; v++)
 			next->entries[1 + v] = 0x20000 + random_below(r, 4096);
@@ -636,7 +654,8 @@ static void waiting_machine(struct random *r, struct machine *m)
 
 enum machines { ANY, USUAL /* with usual code, which has records to merge */, WAITING };
 
-static void compare(const char *fact, uint64_t family, unsigned cases, enum machines machines, unsigned found_least, bool again)
+static void compare(const char *fact, uint64_t family, unsigned cases, enum machines machines,
+		    unsigned found_least, bool again)
 {
 	static struct trial t;
 	unsigned failed = 0, could = 0;
@@ -644,7 +663,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 	uint8_t levels[REQUESTS_LEVELS];
 	bool usual;
 	for (unsigned i = 0; i < cases && !failed; i++) {
-		struct random r = { family << 32 | i };
+		struct random r = {family << 32 | i};
 		struct machine_fault fault;
 		struct outcome o;
 		memset(&t, 0, sizeof(t));
@@ -696,13 +715,15 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 	}
 	ok(!failed, "%s (%u machines and programs)", fact, cases);
 	/* else this would say nothing */
-	ok(could * 3 > cases && 100 * in_table > found_least * all && unplanned && (machines != USUAL || merged > all / 50) &&
-		   (machines == ANY || waited >= cases / 5),
-	   "%u of the machines can, %llu %% of the records are found, %llu touched with others, %llu blocks had no plan, on %llu machines requests waited",
-	   could, (unsigned long long)(100 * in_table / (all ? all : 1)), (unsigned long long)merged, (unsigned long long)unplanned,
-	   (unsigned long long)waited);
+	ok(could * 3 > cases && 100 * in_table > found_least * all && unplanned &&
+		   (machines != USUAL || merged > all / 50) && (machines == ANY || waited >= cases / 5),
+	   "%u of the machines can, %llu %% of the records are found, %llu touched with others, %llu blocks had "
+	   "no plan, on %llu machines requests waited",
+	   could, (unsigned long long)(100 * in_table / (all ? all : 1)), (unsigned long long)merged,
+	   (unsigned long long)unplanned, (unsigned long long)waited);
 	if (!again)
-		ok(charged > cases, "%llu counts were charged to the same instructions and blocks", (unsigned long long)charged);
+		ok(charged > cases, "%llu counts were charged to the same instructions and blocks",
+		   (unsigned long long)charged);
 }
 
 int main(int argc, char **argv) /* [TIMES [FAMILY]]: longer runs, by hand */
@@ -710,12 +731,15 @@ int main(int argc, char **argv) /* [TIMES [FAMILY]]: longer runs, by hand */
 	unsigned only = argc > 2 ? (unsigned)atoi(argv[2]) : 0;
 	unsigned times = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
 	if (!only || only == 201)
-		compare("what generated code decides counts as the stream: any machine, any program", 201, 1500 * times, ANY, 20, false);
+		compare("what generated code decides counts as the stream: any machine, any program", 201,
+			1500 * times, ANY, 20, false);
 	if (!only || only == 202)
 		compare("usual machines, long loops of usual code", 202, 200 * times, USUAL, 50, false);
 	if (!only || only == 203)
-		compare("what was executed is counted once if a record is done twice", 203, 500 * times, ANY, 10, true);
+		compare("what was executed is counted once if a record is done twice", 203, 500 * times, ANY, 10,
+			true);
 	if (!only || only == 204)
-		compare("machines on which requests wait count as the stream", 204, 400 * times, WAITING, 20, false);
+		compare("machines on which requests wait count as the stream", 204, 400 * times, WAITING, 20,
+			false);
 	return done();
 }

@@ -29,10 +29,13 @@ int main(int argc, char **argv) /* N ROUNDS [fork] */
 	pid_t child = 0;
 	if (memory == MAP_FAILED)
 		return 77;
-	areas = n > 0 ? mmap(NULL, (2 * (size_t)n + 1) * HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : NULL;
+	areas = n > 0 ? mmap(NULL, (2 * (size_t)n + 1) * HUGE, PROT_NONE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+		      : NULL;
 	areas += -(unsigned long)areas % HUGE;
 	for (int i = 0; i < n; i++)
-		if (map(areas + 2ul * (size_t)i * HUGE, HUGE, MAP_HUGETLB | MAP_NORESERVE | MAP_FIXED) == MAP_FAILED)
+		if (map(areas + 2ul * (size_t)i * HUGE, HUGE, MAP_HUGETLB | MAP_NORESERVE | MAP_FIXED) ==
+		    MAP_FAILED)
 			return 77;
 	if (argc > 3 && !strcmp(argv[3], "fork"))
 		child = fork();

@@ -76,7 +76,7 @@ static uint64_t watched(const struct reference *r, unsigned w)
 		sum += watch->component == MODEL_CACHE    ? counts->cache[watch->index][watch->count]
 		       : watch->component == MODEL_TLB    ? counts->tlb[watch->index][watch->count]
 		       : watch->component == MODEL_STREAM ? counts->stream[watch->count]
-						     : 0;
+							  : 0;
 	}
 	return sum;
 }
@@ -87,7 +87,7 @@ struct before {
 
 static struct before before(const struct reference *r)
 {
-	struct before b = { 0 };
+	struct before b = {0};
 	for (unsigned w = 0; w < r->n_watches; w++)
 		b.counts[w] = watched(r, w);
 	return b;
@@ -140,8 +140,10 @@ void reference_access(struct reference *r, unsigned core, uint64_t address, uint
 		stream[STREAM_MISALIGNED]++;
 		stream[write ? STREAM_MISALIGNED_WRITES : STREAM_MISALIGNED_READS]++;
 	}
-	for (uint64_t part = address; part < address + bytes && (power_of_two || bytes == 10); part += 8) { /* Safford's Appendix A, 0x0B */
-		uint64_t of_part = bytes - (part - address) < 8 ? bytes - (part - address) : 8, unit = of_part == 8 ? 8 : 4;
+	for (uint64_t part = address; part < address + bytes && (power_of_two || bytes == 10);
+	     part += 8) { /* Safford's Appendix A, 0x0B */
+		uint64_t of_part = bytes - (part - address) < 8 ? bytes - (part - address) : 8,
+			 unit = of_part == 8 ? 8 : 4;
 		if (part / unit != (part + of_part - 1) / unit)
 			stream[STREAM_PENTIUM_MISALIGNED]++;
 		if (bytes > 10)
@@ -309,7 +311,8 @@ static void run_block(struct reference *r, unsigned core, const struct trace_pro
 }
 
 /* What one access touched, apart from each other. Returns how many words. */
-static size_t run_spans(struct reference *r, unsigned core, const struct trace_program *program, uint32_t item, const uint64_t *words)
+static size_t run_spans(struct reference *r, unsigned core, const struct trace_program *program, uint32_t item,
+			const uint64_t *words)
 {
 	uint64_t *stream = r->cores[core].counts.stream, n = words[0], crosses_line = 0, crosses_page = 0;
 	bool write = program->items[item].kind == TRACE_SPANS_WRITE;
@@ -345,7 +348,7 @@ void reference_run(struct reference *r, unsigned core, const struct trace_progra
 			if (trace_mark_kind(header) == TRACE_PAGES)
 				tlb_pages(r, entries[i], entries[i + 1], entries[i + 2]);
 			i += trace_mark_kind(header) == TRACE_BREAK || trace_mark_kind(header) == TRACE_FREED ? 1
-			     : trace_mark_kind(header) == TRACE_RETURNED						      ? 2
+			     : trace_mark_kind(header) == TRACE_RETURNED                                      ? 2
 													      : 3;
 			continue;
 		}

@@ -134,7 +134,7 @@ static struct way *insert(struct reference *r, unsigned core, unsigned cache, ui
 		leaves(r, core, cache, out.tag, out.dirty);
 		return way;
 	}
-	c->buffer[c->buffered++] = (struct buffered){ out.tag, out.dirty };
+	c->buffer[c->buffered++] = (struct buffered){out.tag, out.dirty};
 	if (c->buffered > m->victim_lines) {
 		struct buffered oldest = from_buffer(c, c->buffer);
 		leaves(r, core, cache, oldest.line, oldest.dirty);
@@ -217,7 +217,7 @@ static void trigger(struct reference *r, unsigned core, unsigned cache, uint64_t
 	if (m->prefetch == PREFETCH_STRIDE) {
 		struct stride *s = &c->strides[id % m->prefetch_entries];
 		if (!s->valid || s->id != id) {
-			*s = (struct stride){ id, line, 0, true };
+			*s = (struct stride){id, line, 0, true};
 			return;
 		}
 		int64_t stride = (int64_t)(line - s->last);
@@ -263,8 +263,8 @@ static void classify(struct reference *r, unsigned core, unsigned cache, uint64_
 static bool access_line(struct reference *r, unsigned core, unsigned cache, uint64_t line, uint64_t first,
 			uint64_t last, enum kind kind, uint32_t id, bool stores, enum sharing sharing)
 {
-	static const uint8_t accesses[] = { CACHE_READS, CACHE_WRITES, CACHE_FETCHES };
-	static const uint8_t misses[] = { CACHE_READ_MISSES, CACHE_WRITE_MISSES, CACHE_FETCH_MISSES };
+	static const uint8_t accesses[] = {CACHE_READS, CACHE_WRITES, CACHE_FETCHES};
+	static const uint8_t misses[] = {CACHE_READ_MISSES, CACHE_WRITE_MISSES, CACHE_FETCH_MISSES};
 	const struct machine_cache *m = &r->machine.caches[cache];
 	struct cache_instance *c = cache_at(r, core, cache);
 	bool exclusive = m->inclusion == INCLUSION_EXCLUSIVE, gives = exclusive && !stores;

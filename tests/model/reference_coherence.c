@@ -49,7 +49,7 @@ static struct held granule_lines(struct reference *r, unsigned core, uint64_t gr
 {
 	const struct machine *m = &r->machine;
 	uint64_t first = granule * granule_bytes(m), last = first + granule_bytes(m) - 1;
-	struct held held = { 0 };
+	struct held held = {0};
 	for (unsigned f = 0; f < m->n_caches; f++) {
 		struct cache_instance *c = &r->cores[core].caches[f];
 		if (m->caches[f].shared)
@@ -94,8 +94,9 @@ static struct held granule_lines(struct reference *r, unsigned core, uint64_t gr
 static void count_lines(struct reference *r, unsigned core, const struct held *held, unsigned what)
 {
 	for (unsigned f = 0; f < r->machine.n_caches; f++)
-		r->cores[core].counts.cache[f][what] +=
-		    f == point(&r->machine) && !held->lines[f] ? 1 : held->lines[f];
+		r->cores[core].counts.cache[f][what] += f == point(&r->machine) && !held->lines[f]
+								? 1
+								: held->lines[f];
 }
 
 static void to_memory(struct reference *r, unsigned core, uint64_t granule)
@@ -135,7 +136,7 @@ static void loses(struct reference *r, unsigned core, uint64_t granule)
 		if (!k->lost)
 			abort();
 	}
-	k->lost[k->n_lost++] = (struct lost){ .granule = granule };
+	k->lost[k->n_lost++] = (struct lost){.granule = granule};
 }
 
 static void others_remember(struct reference *r, unsigned core, uint64_t granule, uint64_t first, uint64_t last)

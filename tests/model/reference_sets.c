@@ -11,8 +11,7 @@ void sets_make(struct sets *s, unsigned n_sets, unsigned n_ways, unsigned policy
 	       uint64_t seed)
 {
 	*s = (struct sets){
-		.n_sets = n_sets, .n_ways = n_ways, .policy = policy, .rrip_bits = rrip_bits, .random = seed
-	};
+		.n_sets = n_sets, .n_ways = n_ways, .policy = policy, .rrip_bits = rrip_bits, .random = seed};
 	s->ways = calloc((size_t)n_sets * n_ways, sizeof(*s->ways));
 	s->tree = calloc((size_t)n_sets * n_ways * 2, sizeof(*s->tree));
 	if (!s->ways || !s->tree)
@@ -25,10 +24,7 @@ void sets_free(struct sets *s)
 	free(s->tree);
 }
 
-static struct way *set_of(struct sets *s, uint64_t tag)
-{
-	return &s->ways[tag % s->n_sets * s->n_ways];
-}
+static struct way *set_of(struct sets *s, uint64_t tag) { return &s->ways[tag % s->n_sets * s->n_ways]; }
 
 struct way *sets_find(struct sets *s, uint64_t tag)
 {
@@ -124,7 +120,7 @@ struct way *sets_place(struct sets *s, uint64_t tag, struct way *out)
 		w = victim(s, tag);
 	*out = set[w];
 	s->fills++;
-	set[w] = (struct way){ .valid = true, .tag = tag };
+	set[w] = (struct way){.valid = true, .tag = tag};
 	sets_touch(s, &set[w]);
 	set[w].filled = s->time;
 	set[w].rrpv = s->policy == REPLACE_BRRIP && s->fills % 32 ? most : most - 1;
@@ -161,7 +157,4 @@ bool list_take(struct list *l, uint64_t item)
 	return false;
 }
 
-void list_drop_first(struct list *l)
-{
-	list_take(l, l->items[0]);
-}
+void list_drop_first(struct list *l) { list_take(l, l->items[0]); }

@@ -40,9 +40,10 @@ static uint64_t about_bytes(const struct machine *m, struct random *r)
 	return 1 + bytes * (1 + random_below(r, 8)) / 4;
 }
 
-static void random_stream(struct random *r, const struct machine *m, struct stream *s, size_t n, unsigned cores, bool far)
+static void random_stream(struct random *r, const struct machine *m, struct stream *s, size_t n, unsigned cores,
+			  bool far)
 {
-	uint64_t bases[3] = { 0x10000, 0x7fff0000 + random_below(r, 4096), random_in(r, 8) ? 0 : 0x400ffe },
+	uint64_t bases[3] = {0x10000, 0x7fff0000 + random_below(r, 4096), random_in(r, 8) ? 0 : 0x400ffe},
 		 at[ITEMS], pc = 0x400000;
 	uint64_t span = about_bytes(m, r), code_span = about_bytes(m, r);
 	int64_t stride[ITEMS];
@@ -56,13 +57,13 @@ static void random_stream(struct random *r, const struct machine *m, struct stre
 	}
 	s->many = random_in(r, 4);
 	s->n = 0;
-	s->steps[s->n++] = (struct step){ .kind = STEP_CORE };
+	s->steps[s->n++] = (struct step){.kind = STEP_CORE};
 	while (s->n < n) {
 		struct step *step = &s->steps[s->n++];
 		unsigned i = (unsigned)random_below(r, ITEMS);
 		uint64_t what = random_below(r, 100);
 		if (alive < cores && random_in(r, 20)) {
-			*step = (struct step){ .kind = STEP_CORE, .core = (uint8_t)alive++ };
+			*step = (struct step){.kind = STEP_CORE, .core = (uint8_t)alive++};
 			continue;
 		}
 		if (random_in(r, turn))
@@ -71,11 +72,11 @@ static void random_stream(struct random *r, const struct machine *m, struct stre
 		if (what < 25) { /* a run of code, often the one that follows */
 			if (!random_in(r, 3))
 				pc = 0x400000 + random_below(r, code_span);
-			*step = (struct step){ .kind = STEP_FETCH,
-					       .core = (uint8_t)core,
-					       .bytes = 1 + (uint32_t)random_below(r, random_in(r, 6) ? 300 : 24),
-					       .address = pc,
-					       .id = (uint32_t)random_below(r, ITEMS) };
+			*step = (struct step){.kind = STEP_FETCH,
+					      .core = (uint8_t)core,
+					      .bytes = 1 + (uint32_t)random_below(r, random_in(r, 6) ? 300 : 24),
+					      .address = pc,
+					      .id = (uint32_t)random_below(r, ITEMS)};
 			pc += step->bytes;
 			continue;
 		}
@@ -108,17 +109,18 @@ static unsigned number_of(const struct stream *s, unsigned core)
 	return s->many ? (core & 1) + core / 2 * COHERENCE_CORES : core;
 }
 
-static struct run run_case(const struct machine *machine, const struct model_options *options, const struct stream *s, bool print)
+static struct run run_case(const struct machine *machine, const struct model_options *options,
+			   const struct stream *s, bool print)
 {
 	struct simulated core;
 	struct reference *reference = reference_new(machine, options->classify);
-	struct run run = { .equal = true, .lawful = true };
-	bool exists[CORES_MOST] = { 0 };
-	struct model_counts sum = { 0 };
+	struct run run = {.equal = true, .lawful = true};
+	bool exists[CORES_MOST] = {0};
+	struct model_counts sum = {0};
 	simulated_make_with(&core, machine, options);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct step *step = &s->steps[i];
-		static const enum trace_kind kinds[] = { TRACE_READ, TRACE_WRITE, TRACE_PREFETCH };
+		static const enum trace_kind kinds[] = {TRACE_READ, TRACE_WRITE, TRACE_PREFETCH};
 		if (!exists[step->core]) {
 			exists[step->core] = true;
 			simulated_core(&core, number_of(s, step->core));
@@ -128,8 +130,8 @@ static struct run run_case(const struct machine *machine, const struct model_opt
 			model_fetch(core.model, number_of(s, step->core), step->address, step->bytes, step->id);
 			reference_fetch(reference, step->core, step->address, step->bytes, step->id);
 		} else if (step->kind != STEP_CORE) {
-			model_access(core.model, number_of(s, step->core), step->address, step->bytes, kinds[step->kind],
-				     step->id);
+			model_access(core.model, number_of(s, step->core), step->address, step->bytes,
+				     kinds[step->kind], step->id);
 			reference_access(reference, step->core, step->address, step->bytes, kinds[step->kind],
 					 step->id);
 		}
@@ -217,7 +219,7 @@ static void shrink(struct machine *machine, struct model_options *options, struc
 
 static void print_case(const struct machine *machine, const struct model_options *options, const struct stream *s)
 {
-	static const char *const names[] = { "read", "write", "prefetch", "fetch", "begins" };
+	static const char *const names[] = {"read", "write", "prefetch", "fetch", "begins"};
 	struct run run = run_case(machine, options, s, true);
 	if (!run.lawful)
 		printf("# model_conserves: %s\n", run.law);
@@ -230,16 +232,16 @@ static void print_case(const struct machine *machine, const struct model_options
 }
 
 /* `cases` machines of a family, each with filters and without. */
-static void compare(const char *fact, uint64_t family, unsigned cases, size_t steps, unsigned cores, bool coherent, bool far,
-		    void (*change)(struct random *r, struct machine *m, struct model_options *options))
+static void compare(const char *fact, uint64_t family, unsigned cases, size_t steps, unsigned cores, bool coherent,
+		    bool far, void (*change)(struct random *r, struct machine *m, struct model_options *options))
 {
 	static struct stream s;
 	struct machine machine;
 	unsigned failed = 0, refused = 0;
 	for (unsigned i = 0; i < cases && failed < 1; i++) {
-		struct random r = { family << 32 | i };
+		struct random r = {family << 32 | i};
 		struct machine_fault fault;
-		struct model_options options = { .no_branches = 1 };
+		struct model_options options = {.no_branches = 1};
 		random_machine(&r, &machine, coherent);
 		options.classify = random_in(&r, 2);
 		if (change)
@@ -332,8 +334,9 @@ static void prefetching(struct random *r, struct machine *m, struct model_option
 	for (unsigned c = 0; c < m->n_caches; c++)
 		if (m->caches[c].inclusion != INCLUSION_EXCLUSIVE) {
 			m->caches[c].prefetch = (uint8_t)(1 + random_below(r, 2));
-			m->caches[c].prefetch_entries =
-			    m->caches[c].prefetch == PREFETCH_STRIDE ? (uint16_t)(1u << random_below(r, 5)) : 0;
+			m->caches[c].prefetch_entries = m->caches[c].prefetch == PREFETCH_STRIDE
+								? (uint16_t)(1u << random_below(r, 5))
+								: 0;
 		}
 }
 
@@ -344,14 +347,17 @@ int main(int argc, char **argv)
 	compare("any machine of one core counts as the reference", 2, 1500 * times, 600, 0, false, false, NULL);
 	compare("caches of many ways count as the reference", 3, 200 * times, 1200, 0, false, false, many_ways);
 	compare("misses are classed as by Hill's definition", 4, 300 * times, 600, 0, false, false, classified);
-	compare("inclusive levels take lines from the levels in front", 5, 400 * times, 600, 0, false, false, inclusive);
+	compare("inclusive levels take lines from the levels in front", 5, 400 * times, 600, 0, false, false,
+		inclusive);
 	compare("exclusive levels hold what the levels in front evicted", 6, 400 * times, 600, 0, false, false,
 		exclusive);
 	compare("prefetchers bring in what the reference's do", 7, 400 * times, 600, 0, false, false, prefetching);
-	compare("cores that share a level, without coherence", 8, 400 * times, 600, CORES_MOST, false, false, NULL);
+	compare("cores that share a level, without coherence", 8, 400 * times, 600, CORES_MOST, false, false,
+		NULL);
 	compare("coherent cores: interventions, invalidations, upgrades, false sharing", 9, 1000 * times, 600,
 		CORES_MOST, true, false, NULL);
 	compare("coherent cores with inclusive levels", 10, 300 * times, 600, CORES_MOST, true, false, inclusive);
-	compare("coherent cores, granules of the same place among the holders", 11, 300 * times, 600, CORES_MOST, true, true, NULL);
+	compare("coherent cores, granules of the same place among the holders", 11, 300 * times, 600, CORES_MOST,
+		true, true, NULL);
 	return done();
 }

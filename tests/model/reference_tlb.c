@@ -19,23 +19,24 @@ void tlb_make(struct reference *r, struct sets *s, unsigned tlb)
  */
 static uint64_t page_bytes_at(const struct reference *r, uint64_t address)
 {
-	uint64_t large = 2097152, first = address / large * large, ordinary = r->machine.page_bytes ? r->machine.page_bytes : 4096;
+	uint64_t large = 2097152, first = address / large * large,
+		 ordinary = r->machine.page_bytes ? r->machine.page_bytes : 4096;
 	uint64_t page_bytes = ordinary;
 	for (size_t i = 0; i < r->n_regions; i++) {
 		const struct region *region = &r->regions[i];
 		if (region->start >= first + large || region->end <= first)
 			continue;
 		page_bytes = region->page_bytes == large && region->start <= first && region->end >= first + large
-				 ? large
-				 : ordinary;
+				     ? large
+				     : ordinary;
 	}
 	return page_bytes;
 }
 
 static void access_page(struct reference *r, unsigned core, uint64_t address, enum kind kind)
 {
-	static const uint8_t accesses[] = { TLB_READS, TLB_WRITES, TLB_FETCHES };
-	static const uint8_t misses[] = { TLB_READ_MISSES, TLB_WRITE_MISSES, TLB_FETCH_MISSES };
+	static const uint8_t accesses[] = {TLB_READS, TLB_WRITES, TLB_FETCHES};
+	static const uint8_t misses[] = {TLB_READ_MISSES, TLB_WRITE_MISSES, TLB_FETCH_MISSES};
 	struct reference_core *k = &r->cores[core];
 	uint64_t page_bytes = page_bytes_at(r, address);
 	unsigned at = kind == FETCH ? r->machine.first_instruction_tlb : r->machine.first_data_tlb;
@@ -79,7 +80,7 @@ void tlb_pages(struct reference *r, uint64_t start, uint64_t length, uint64_t pa
 	r->regions = realloc(r->regions, (r->n_regions + 1) * sizeof(*r->regions));
 	if (!r->regions)
 		abort();
-	r->regions[r->n_regions++] = (struct region){ start, start + length, page_bytes };
+	r->regions[r->n_regions++] = (struct region){start, start + length, page_bytes};
 	for (unsigned k = 0; k < r->n_cores; k++)
 		for (unsigned t = 0; t < r->machine.n_tlbs && r->cores[k].exists; t++) {
 			const struct machine_tlb *m = &r->machine.tlbs[t];

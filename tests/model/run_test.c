@@ -16,8 +16,8 @@
 
 /* ---- a case ---- */
 
-static const size_t site_bytes[2] = { BLOCKS * ITEMS_MOST * MODEL_WATCHES * sizeof(uint64_t),
-				      (size_t)NUMBERS *MODEL_WATCHES * sizeof(uint64_t) };
+static const size_t site_bytes[2] = {BLOCKS * ITEMS_MOST * MODEL_WATCHES * sizeof(uint64_t),
+				     (size_t)NUMBERS *MODEL_WATCHES * sizeof(uint64_t)};
 
 struct outcome {
 	bool equal, lawful, charged, summed;
@@ -51,16 +51,16 @@ static unsigned number_of(const struct walk *w, unsigned core)
 	return w->many ? (core & 1) + core / 2 * COHERENCE_CORES : core;
 }
 
-static struct outcome run_case(const struct machine *machine, const struct model_options *options, const struct program *p, const struct walk *w,
-			       unsigned cores, const struct model_watch *watches, unsigned n_watches, bool scalar,
-			       bool print)
+static struct outcome run_case(const struct machine *machine, const struct model_options *options,
+			       const struct program *p, const struct walk *w, unsigned cores,
+			       const struct model_watch *watches, unsigned n_watches, bool scalar, bool print)
 {
-	struct outcome outcome = { true, true, true, true, NULL };
+	struct outcome outcome = {true, true, true, true, NULL};
 	struct trace_block *blocks = sparse(NUMBERS * sizeof(*blocks));
-	struct trace_program templates = { blocks, p->items };
+	struct trace_program templates = {blocks, p->items};
 	struct simulated core;
 	struct reference *reference = reference_new(machine, options->classify);
-	struct random cut = { w->cut };
+	struct random cut = {w->cut};
 	uint64_t *sites[2][2], fs_base = 0x31000, *buffer = malloc(RECORDS_MOST * sizeof(struct record));
 	size_t filled = 0;
 	for (unsigned i = 0; i < 4; i++)
@@ -124,8 +124,8 @@ struct trial {
 
 static bool fails(const struct trial *t)
 {
-	struct outcome o = run_case(&t->machine, &t->options, &t->program, &t->walk, t->cores, t->watches, t->n_watches,
-				    t->scalar, false);
+	struct outcome o = run_case(&t->machine, &t->options, &t->program, &t->walk, t->cores, t->watches,
+				    t->n_watches, t->scalar, false);
 	return !o.equal || !o.lawful || !o.charged;
 }
 
@@ -165,10 +165,10 @@ static void shrink(struct trial *t)
 
 static void print_trial(const struct trial *t)
 {
-	static const char *const kinds[] = { "read",      "write",  "prefetch", "rep read",
-					     "rep write", "gather", "scatter" };
-	struct outcome o = run_case(&t->machine, &t->options, &t->program, &t->walk, t->cores, t->watches, t->n_watches,
-				    t->scalar, true);
+	static const char *const kinds[] = {"read",      "write",  "prefetch", "rep read",
+					    "rep write", "gather", "scatter"};
+	struct outcome o = run_case(&t->machine, &t->options, &t->program, &t->walk, t->cores, t->watches,
+				    t->n_watches, t->scalar, true);
 	if (!o.lawful)
 		printf("# model_conserves: %s\n", o.law);
 	machine_print(&t->machine, &t->options);
@@ -208,14 +208,14 @@ static void random_watches(struct random *r, struct trial *t)
 	t->n_watches = random_in(r, 3) ? 0 : 1 + (unsigned)random_below(r, MODEL_WATCHES);
 	for (unsigned w = 0; w < t->n_watches; w++) {
 		unsigned part = (unsigned)random_below(r, 3);
-		struct model_watch watch = { .component = MODEL_STREAM,
-					     .count = (uint8_t)random_below(r, STREAM_COUNTS) };
+		struct model_watch watch = {.component = MODEL_STREAM,
+					    .count = (uint8_t)random_below(r, STREAM_COUNTS)};
 		if (part == 0 && t->machine.n_caches)
-			watch = (struct model_watch){ MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches),
-						      (uint8_t)random_below(r, CACHE_COUNTS), 0 };
+			watch = (struct model_watch){MODEL_CACHE, (uint8_t)random_below(r, t->machine.n_caches),
+						     (uint8_t)random_below(r, CACHE_COUNTS), 0};
 		if (part == 1 && t->machine.n_tlbs)
-			watch = (struct model_watch){ MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs),
-						      (uint8_t)random_below(r, TLB_COUNTS), 0 };
+			watch = (struct model_watch){MODEL_TLB, (uint8_t)random_below(r, t->machine.n_tlbs),
+						     (uint8_t)random_below(r, TLB_COUNTS), 0};
 		t->watches[w] = watch;
 	}
 }
@@ -225,14 +225,14 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 	static struct trial t;
 	unsigned failed = 0;
 	for (unsigned i = 0; i < cases && !failed; i++) {
-		struct random r = { family << 32 | i };
+		struct random r = {family << 32 | i};
 		struct machine_fault fault;
 		memset(&t, 0, sizeof(t));
 		if (usual)
 			usual_machine(&r, &t.machine, coherent);
 		else
 			random_machine(&r, &t.machine, coherent);
-		t.options = (struct model_options){ .no_branches = 1, .classify = !usual && random_in(&r, 2) };
+		t.options = (struct model_options){.no_branches = 1, .classify = !usual && random_in(&r, 2)};
 		if (!machine_is_sound(&t.machine, &fault)) {
 			printf("# case %u is refused: [%s] %s: %s\n", i, fault.stanza, fault.key, fault.why);
 			failed++;
@@ -263,20 +263,19 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 static void many_blocks(void)
 {
 	enum { MANY = 300000 };
-	struct random r = { 106 };
+	struct random r = {106};
 	struct machine machine;
 	struct simulated core;
 	struct reference *reference;
 	struct trace_block *blocks = sparse(MANY * sizeof(*blocks));
-	struct trace_item item = { .kind = TRACE_READ, .bytes = 8, .value = 0, .second = TRACE_NO_VALUE };
-	struct trace_program program = { blocks, &item };
+	struct trace_item item = {.kind = TRACE_READ, .bytes = 8, .value = 0, .second = TRACE_NO_VALUE};
+	struct trace_program program = {blocks, &item};
 	uint64_t *entries = malloc(2 * 2 * MANY * sizeof(*entries));
 	size_t n = 0;
 	usual_machine(&r, &machine, false);
 	for (uint32_t b = 0; b < MANY; b++)
 		blocks[b] = (struct trace_block){
-			.pc = 0x400000 + b * 12ull, .items = 1, .values = 1, .length = 12, .insns = 3
-		};
+			.pc = 0x400000 + b * 12ull, .items = 1, .values = 1, .length = 12, .insns = 3};
 	for (uint32_t i = 0; i < 2 * MANY; i++) {
 		entries[n++] = i % MANY;
 		entries[n++] = 0x10000000 + i % 4096 * 8;

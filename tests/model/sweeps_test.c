@@ -57,13 +57,11 @@ static uint64_t sum_over_planes(uint64_t n, uint64_t plane, uint64_t unit)
 
 static void adi_sweeps(unsigned step)
 {
-	struct form x = {
-		"14: the X sweep misses U(0,8N³,L) and U(0,8N³,P), N = 8 … 130; loads N³, stores (N-1)N²", 0, 0
-	};
-	struct form y = { "14: the Y sweep's misses are compulsory if an N² slice fits", 0, 0 };
-	struct form z = {
-		"14: the Z sweep: TLB misses U(all), ΣU(plane), N³; L1 by its capacity A·S/gcd(S, 8N²/L)", 0, 0
-	};
+	struct form x = {"14: the X sweep misses U(0,8N³,L) and U(0,8N³,P), N = 8 … 130; loads N³, stores (N-1)N²",
+			 0, 0};
+	struct form y = {"14: the Y sweep's misses are compulsory if an N² slice fits", 0, 0};
+	struct form z = {"14: the Z sweep: TLB misses U(all), ΣU(plane), N³; L1 by its capacity A·S/gcd(S, 8N²/L)",
+			 0, 0};
 	struct machine m = adi_machine();
 	for (uint64_t n = 8; n <= 130; n += step) {
 		uint64_t all = 8 * n * n * n, plane = 8 * n * n;
@@ -156,10 +154,10 @@ static void adi_tuned(void)
 static void search(void)
 {
 	struct form f = {
-		"15: a search misses n times if z >= L, else U(b+off,(n-1)z+4,L); the shadow array U(b,4n,L)", 0, 0
-	};
-	struct form ratio = { "15: whole lines of keys: the shadow array misses L/4 times less", 0, 0 };
-	struct random r = { 15 };
+		"15: a search misses n times if z >= L, else U(b+off,(n-1)z+4,L); the shadow array U(b,4n,L)", 0,
+		0};
+	struct form ratio = {"15: whole lines of keys: the shadow array misses L/4 times less", 0, 0};
+	struct random r = {15};
 	for (; f.cases < 2000; f.cases++) {
 		uint32_t line_bytes = random_line(&r);
 		struct machine m = one_cache(line_bytes, 1 + (uint32_t)random_below(&r, 64),
@@ -201,13 +199,13 @@ static void search(void)
  */
 static void false_sharing(void)
 {
-	struct form f = { "16: a line of m > 1 threads: mR - 1 interventions and invalidations, 1 cold miss; "
-			  "padded: 0, and p cold misses",
-			  0, 0 };
-	struct form kinds = { "16: of their misses mR - m are coherence misses, all by false sharing; of one word "
-			      "shared by all, none",
-			      0, 0 };
-	struct random r = { 16 };
+	struct form f = {"16: a line of m > 1 threads: mR - 1 interventions and invalidations, 1 cold miss; "
+			 "padded: 0, and p cold misses",
+			 0, 0};
+	struct form kinds = {"16: of their misses mR - m are coherence misses, all by false sharing; of one word "
+			     "shared by all, none",
+			     0, 0};
+	struct random r = {16};
 	for (; f.cases < 2000; f.cases++, kinds.cases++) {
 		uint32_t line_bytes = 32u << random_below(&r, 3);
 		struct machine m = one_cache(line_bytes, 16, 2, MACHINE_DATA);

@@ -20,19 +20,34 @@ struct stream {
 
 static struct trace_program program_of(const struct stream *s)
 {
-	return (struct trace_program){ s->blocks, s->items };
+	return (struct trace_program){s->blocks, s->items};
 }
 
 /* Loops over a few blocks; of each thread's accesses one in four is to memory of all. */
 static void make_stream(struct random *r, struct stream *s)
 {
 	for (unsigned b = 0; b < BLOCKS; b++) {
-		s->blocks[b] = (struct trace_block){ .pc = 0x400000 + b * 40ull, .first_item = b * ITEMS, .items = ITEMS, .values = ITEMS,
-			.length = 40, .insns = ITEMS + 1, .ending = TRACE_END_CONDITIONAL, .ending_length = 2,
-			.target = 0x400000 + random_below(r, BLOCKS) * 40 };
+		// clang-format off: a table, a row a line
+		s->blocks[b] = (struct trace_block){.pc = 0x400000 + b * 40ull,
+						    .first_item = b * ITEMS,
+						    .items = ITEMS,
+						    .values = ITEMS,
+						    .length = 40,
+						    .insns = ITEMS + 1,
+						    .ending = TRACE_END_CONDITIONAL,
+						    .ending_length = 2,
+						    .target = 0x400000 + random_below(r, BLOCKS) * 40};
+		// clang-format on
 		for (unsigned i = 0; i < ITEMS; i++)
-			s->items[b * ITEMS + i] = (struct trace_item){ .kind = random_in(r, 3) ? TRACE_WRITE : TRACE_READ, .bytes = 8,
-				.value = (uint8_t)i, .second = TRACE_NO_VALUE, .insn = (uint8_t)i, .offset = (uint16_t)(8 * i) };
+			// clang-format off: a table, a row a line
+			s->items[b * ITEMS + i] = (struct trace_item){.kind = random_in(r, 3) ? TRACE_WRITE
+											      : TRACE_READ,
+								      .bytes = 8,
+								      .value = (uint8_t)i,
+								      .second = TRACE_NO_VALUE,
+								      .insn = (uint8_t)i,
+								      .offset = (uint16_t)(8 * i)};
+		// clang-format on
 	}
 	for (unsigned t = 0; t < THREADS; t++)
 		for (unsigned turn = 0; turn < TURNS; turn++) {
@@ -40,12 +55,14 @@ static void make_stream(struct random *r, struct stream *s)
 			for (unsigned record = 0; record < RECORDS; record++) {
 				*at++ = random_below(r, BLOCKS);
 				for (unsigned i = 0; i < ITEMS; i++)
-					*at++ = (random_in(r, 4) ? 0x100000 : 0x1000000 * (t + 1ull)) + random_below(r, 8192) * 8;
+					*at++ = (random_in(r, 4) ? 0x100000 : 0x1000000 * (t + 1ull)) +
+						random_below(r, 8192) * 8;
 			}
 		}
 }
 
-static void run_turn(const struct simulated *of, const struct stream *s, unsigned core, unsigned thread, unsigned turn)
+static void run_turn(const struct simulated *of, const struct stream *s, unsigned core, unsigned thread,
+		     unsigned turn)
 {
 	const struct trace_program program = program_of(s);
 	model_run(of->model, core, &program, s->entries[thread][turn], RECORDS * (1 + ITEMS), 0);
@@ -103,7 +120,7 @@ static void *run_shared(void *context)
 
 static void turns(struct random *r, uint8_t *whose)
 {
-	unsigned left[THREADS] = { TURNS, TURNS, TURNS, TURNS };
+	unsigned left[THREADS] = {TURNS, TURNS, TURNS, TURNS};
 	for (unsigned i = 0; i < THREADS * TURNS; i++) {
 		unsigned t = (unsigned)random_below(r, THREADS);
 		while (!left[t])
@@ -121,9 +138,18 @@ static bool same(const struct machine *machine, const struct model_counts *a, co
 
 static void predictors(struct machine *machine)
 {
-	machine->direction = (struct machine_direction){ .kind = PREDICT_TAGE, .counter_bits = 2, .initial = 1, .entries = 256, .tables = 3,
-		.table_entries = { 64, 64, 64 }, .table_history = { 4, 10, 25 }, .table_tag_bits = { 8, 8, 9 }, .useful_reset = 4096 };
-	machine->targets = (struct machine_targets){ .btb_sets = 16, .btb_ways = 4, .return_entries = 8 };
+	// clang-format off: a table, a row a line
+	machine->direction = (struct machine_direction){.kind = PREDICT_TAGE,
+							.counter_bits = 2,
+							.initial = 1,
+							.entries = 256,
+							.tables = 3,
+							.table_entries = {64, 64, 64},
+							.table_history = {4, 10, 25},
+							.table_tag_bits = {8, 8, 9},
+							.useful_reset = 4096};
+	// clang-format on
+	machine->targets = (struct machine_targets){.btb_sets = 16, .btb_ways = 4, .return_entries = 8};
 }
 
 int main(void)
@@ -131,16 +157,21 @@ int main(void)
 	static struct stream stream;
 	bool alone_same = true, shared_same = true, met = false, meetings = true;
 	for (unsigned i = 0; i < MACHINES; i++) {
-		struct random r = { 107ull << 32 | i };
+		struct random r = {107ull << 32 | i};
 		static uint8_t whose[THREADS * TURNS + 1];
 		struct machine machine;
 		struct simulated one, several, single[THREADS];
 		struct alone own[THREADS];
-		struct shared shared = { .model = &several, .stream = &stream, .lock = PTHREAD_MUTEX_INITIALIZER,
-			.next = PTHREAD_COND_INITIALIZER, .whose = whose };
+		// clang-format off: a table, a row a line
+		struct shared shared = {.model = &several,
+					.stream = &stream,
+					.lock = PTHREAD_MUTEX_INITIALIZER,
+					.next = PTHREAD_COND_INITIALIZER,
+					.whose = whose};
+		// clang-format on
 		struct member members[THREADS];
 		pthread_t threads[THREADS];
-		unsigned turn[THREADS] = { 0 };
+		unsigned turn[THREADS] = {0};
 
 		usual_machine(&r, &machine, true);
 		predictors(&machine);
@@ -148,7 +179,7 @@ int main(void)
 		turns(&r, whose);
 
 		for (unsigned t = 0; t < THREADS; t++) {
-			own[t] = (struct alone){ .stream = &stream, .thread = t };
+			own[t] = (struct alone){.stream = &stream, .thread = t};
 			simulated_make(&own[t].model, &machine);
 			simulated_core(&own[t].model, 0);
 			pthread_create(&threads[t], NULL, run_alone, &own[t]);
@@ -167,7 +198,7 @@ int main(void)
 
 		simulated_make(&several, &machine);
 		for (unsigned t = 0; t < THREADS; t++) {
-			members[t] = (struct member){ &shared, t };
+			members[t] = (struct member){&shared, t};
 			pthread_create(&threads[t], NULL, run_shared, &members[t]);
 		}
 		for (unsigned t = 0; t < THREADS; t++)
@@ -186,8 +217,11 @@ int main(void)
 		simulated_free(&one);
 		simulated_free(&several);
 	}
-	ok(alone_same, "threads with a model each count what one thread counts with each of them (%d machines)", MACHINES);
-	ok(shared_same, "threads that take turns in one model count what one thread does that makes all turns (%d machines)", MACHINES);
+	ok(alone_same, "threads with a model each count what one thread counts with each of them (%d machines)",
+	   MACHINES);
+	ok(shared_same,
+	   "threads that take turns in one model count what one thread does that makes all turns (%d machines)",
+	   MACHINES);
 	ok(met && meetings, "… and they share lines, which a model of one core says it never saw");
 	return done();
 }

@@ -7,16 +7,13 @@
 
 /* ---- programs ---- */
 
-static bool is_string(unsigned kind)
-{
-	return kind == TRACE_REP_READ || kind == TRACE_REP_WRITE;
-}
+static bool is_string(unsigned kind) { return kind == TRACE_REP_READ || kind == TRACE_REP_WRITE; }
 
 static void random_item(struct random *r, struct trace_item *item, uint16_t *values)
 {
-	static const uint8_t kinds[] = { TRACE_READ,   TRACE_READ,     TRACE_READ,     TRACE_WRITE,
-					 TRACE_WRITE,  TRACE_PREFETCH, TRACE_REP_READ, TRACE_REP_WRITE,
-					 TRACE_GATHER, TRACE_SCATTER,  TRACE_SPANS_READ, TRACE_SPANS_WRITE };
+	static const uint8_t kinds[] = {TRACE_READ,   TRACE_READ,     TRACE_READ,       TRACE_WRITE,
+					TRACE_WRITE,  TRACE_PREFETCH, TRACE_REP_READ,   TRACE_REP_WRITE,
+					TRACE_GATHER, TRACE_SCATTER,  TRACE_SPANS_READ, TRACE_SPANS_WRITE};
 	item->kind = kinds[random_below(r, sizeof(kinds))];
 	item->bytes = (uint16_t)(1u << random_below(r, random_in(r, 4) ? 7 : 4));
 	item->displacement = random_in(r, 2) ? (int64_t)random_below(r, 256) - 128 : 0;
@@ -51,10 +48,10 @@ static void random_item(struct random *r, struct trace_item *item, uint16_t *val
 		*values = (uint16_t)(*values + (item->lanes * item->index_bytes + 7) / 8);
 		item->mask = (uint8_t)random_below(r, 3);
 		item->mask_at = (uint8_t)*values;
-		*values =
-		    (uint16_t)(*values + (item->mask == TRACE_MASK_BITS       ? 1
-					  : item->mask == TRACE_MASK_ELEMENTS ? (item->lanes * item->bytes + 7) / 8
-									      : 0));
+		*values = (uint16_t)(*values + (item->mask == TRACE_MASK_BITS ? 1
+						: item->mask == TRACE_MASK_ELEMENTS
+							? (item->lanes * item->bytes + 7) / 8
+							: 0));
 	} else if (random_in(r, 12)) {
 		item->bytes = (uint16_t)(2u << random_below(r, 3));
 		item->flags |= TRACE_BIT;
@@ -94,10 +91,9 @@ void random_program(struct random *r, struct program *p, bool usual)
 	for (unsigned b = 0; b < BLOCKS; b++) {
 		struct trace_block *block = &p->blocks[b];
 		uint16_t offset = 0, values = 0;
-		*block =
-		    (struct trace_block){ .pc = pc,
-					  .first_item = p->n_items,
-					  .insns = (uint16_t)(1 + random_below(r, random_in(r, 6) ? 40 : 8)) };
+		*block = (struct trace_block){.pc = pc,
+					      .first_item = p->n_items,
+					      .insns = (uint16_t)(1 + random_below(r, random_in(r, 6) ? 40 : 8))};
 		p->numbers[b] = b + (random_in(r, 4) ? (uint32_t)random_below(r, 3) * NUMBERS_APART : 0);
 		for (unsigned insn = 0; insn < block->insns; insn++) {
 			unsigned length = 1 + (unsigned)random_below(r, 15),
@@ -105,7 +101,7 @@ void random_program(struct random *r, struct program *p, bool usual)
 			for (unsigned a = 0;
 			     a < accesses && block->items < ITEMS_MOST && values < VALUES_MOST - 10; a++) {
 				struct trace_item *item = &p->items[p->n_items];
-				*item = (struct trace_item){ .offset = offset, .insn = (uint8_t)insn };
+				*item = (struct trace_item){.offset = offset, .insn = (uint8_t)insn};
 				if (usual && !random_in(r, 30))
 					usual_item(r, item, &values);
 				else
@@ -118,8 +114,8 @@ void random_program(struct random *r, struct program *p, bool usual)
 					continue;
 				if (random_in(r, 2) && block->items < ITEMS_MOST) { /* movs, cmps */
 					p->items[p->n_items] = *item;
-					p->items[p->n_items].kind =
-					    random_in(r, 2) ? TRACE_REP_READ : TRACE_REP_WRITE;
+					p->items[p->n_items].kind = random_in(r, 2) ? TRACE_REP_READ
+										    : TRACE_REP_WRITE;
 					p->items[p->n_items].value = (uint8_t)values++;
 					p->items[p->n_items].second = (uint8_t)values++;
 					p->n_items++;
@@ -181,7 +177,8 @@ static uint64_t *random_spans(struct random *r, const struct program *p, uint64_
 {
 	uint32_t item = (uint32_t)random_below(r, p->n_items + 1);
 	for (uint32_t i = 0; i <= p->n_items; i++, item = (item + 1) % (p->n_items + 1)) {
-		if (item == p->n_items || (p->items[item].kind != TRACE_SPANS_READ && p->items[item].kind != TRACE_SPANS_WRITE))
+		if (item == p->n_items ||
+		    (p->items[item].kind != TRACE_SPANS_READ && p->items[item].kind != TRACE_SPANS_WRITE))
 			continue;
 		*at++ = trace_mark(TRACE_SPANS, item);
 		unsigned n = (unsigned)random_below(r, 4);
@@ -214,7 +211,8 @@ static bool of_string(const struct program *p, const struct trace_block *block, 
 enum areas { AREAS_SAME, AREAS_OWN, AREAS_FAR };
 
 static void usual_values(struct random *r, const struct machine *machine, const struct program *p, unsigned block,
-			 struct registers *registers, uint64_t span, unsigned core, enum areas areas, uint64_t *values)
+			 struct registers *registers, uint64_t span, unsigned core, enum areas areas,
+			 uint64_t *values)
 {
 	const struct trace_block *b = &p->blocks[block];
 	random_values(r, p, block, values);
@@ -227,8 +225,9 @@ static void usual_values(struct random *r, const struct machine *machine, const 
 		value = &registers->value[block][item->value];
 		if (!*value || random_in(r, 200)) {
 			*value = 0x100000 + random_below(r, span / 8 + 1) * 8;
-			registers->stride[block][item->value] =
-			    random_in(r, 2) ? 0 : (int64_t)random_below(r, 17) * 8 - 64;
+			registers->stride[block][item->value] = random_in(r, 2)
+									? 0
+									: (int64_t)random_below(r, 17) * 8 - 64;
 		}
 		if (random_in(r, 3))
 			*value += (uint64_t)registers->stride[block][item->value];
@@ -240,8 +239,8 @@ static void usual_values(struct random *r, const struct machine *machine, const 
 	}
 }
 
-void random_walk(struct random *r, const struct machine *machine, const struct program *p, struct walk *w, size_t n,
-		 unsigned cores, bool usual)
+void random_walk(struct random *r, const struct machine *machine, const struct program *p, struct walk *w,
+		 size_t n, unsigned cores, bool usual)
 {
 	static struct registers registers;
 	uint64_t span = 1024u << random_below(r, 10);
@@ -291,8 +290,8 @@ void random_walk(struct random *r, const struct machine *machine, const struct p
 			}
 		} else {
 			if (random_in(r, partials))
-				*at++ =
-				    trace_mark(TRACE_PARTIAL, (uint32_t)random_below(r, p->blocks[block].insns));
+				*at++ = trace_mark(TRACE_PARTIAL,
+						   (uint32_t)random_below(r, p->blocks[block].insns));
 			*at++ = p->numbers[block];
 			if (usual)
 				usual_values(r, machine, p, block, &registers, span, core, areas, at);
@@ -308,8 +307,8 @@ void random_walk(struct random *r, const struct machine *machine, const struct p
 
 void *sparse(size_t bytes)
 {
-	void *memory =
-	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+			    0);
 	if (memory == MAP_FAILED)
 		abort();
 	return memory;

@@ -12,7 +12,8 @@ enum {
 	RECORDS_MOST = 10000,
 	CORES_MOST = 3,
 	NUMBERS_APART =
-	    1 << 18 /* of some blocks: the core may keep what it knows of blocks by number modulo a power of two */
+		1
+		<< 18 /* of some blocks: the core may keep what it knows of blocks by number modulo a power of two */
 };
 
 struct program {
@@ -39,8 +40,8 @@ enum { NUMBERS = 3 * NUMBERS_APART };
 
 /* usual: as compilers write code, and as it runs: long loops, registers that move by strides; else anything */
 void random_program(struct random *r, struct program *p, bool usual);
-void random_walk(struct random *r, const struct machine *machine, const struct program *p, struct walk *w, size_t n,
-		 unsigned cores, bool usual);
+void random_walk(struct random *r, const struct machine *machine, const struct program *p, struct walk *w,
+		 size_t n, unsigned cores, bool usual);
 
 /* Zeroed memory; what is never touched costs nothing. */
 void *sparse(size_t bytes);

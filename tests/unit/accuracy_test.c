@@ -9,10 +9,11 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Blocks of (executions, instructions): B1 (1000, 3), B2 (500, 4), B3 (1000, 2), B4 (10, 10), B5 (2000, 1), at places 100, 200 … */
-static const uint64_t b1[] = { 100, 101, 102 }, b2[] = { 200, 201, 202, 203 }, b3[] = { 300, 301 },
-		      b4[] = { 400, 401, 402, 403, 404, 405, 406, 407, 408, 409 }, b5[] = { 500 };
-static const struct ran_block golden_blocks[] = { { b1, 3, 1000 }, { b2, 4, 500 }, { b3, 2, 1000 }, { b4, 10, 10 }, { b5, 1, 2000 } };
-static const struct placed_count golden_samples[] = { { 100, 40 }, { 102, 10 }, { 201, 40 }, { 300, 8 }, { 405, 2 } };
+static const uint64_t b1[] = {100, 101, 102}, b2[] = {200, 201, 202, 203}, b3[] = {300, 301},
+		      b4[] = {400, 401, 402, 403, 404, 405, 406, 407, 408, 409}, b5[] = {500};
+static const struct ran_block golden_blocks[] = {
+	{b1, 3, 1000}, {b2, 4, 500}, {b3, 2, 1000}, {b4, 10, 10}, {b5, 1, 2000}};
+static const struct placed_count golden_samples[] = {{100, 40}, {102, 10}, {201, 40}, {300, 8}, {405, 2}};
 
 /* By hand: NI = 3000 + 2000 + 2000 + 100 + 2000 = 9100, NS = 100; sampled ranks 1 2 1 3 4, of the executions 2 2 3 2 4 (levels 2000 1000
  * 500 10): Σ c/NS·d² = 0.4·1 + 0.4·4 + 0.08·1 = 2.08, √2.08/5 = 0.288444. SC: (1000 + 1000 + 500 + 1000 + 10)/9100 = 0.385714. */
@@ -20,21 +21,24 @@ static void golden(void)
 {
 	struct placed_count *ran = NULL;
 	size_t n = 0;
-	struct wu_mencer is = { 0 };
-	ok(accuracy_split(golden_blocks, COUNT(golden_blocks), &ran, &n) && n == 20, "five blocks have 20 instructions");
-	ok(accuracy_wu_mencer(golden_samples, COUNT(golden_samples), ran, n, &is), "the golden vector is measured");
+	struct wu_mencer is = {0};
+	ok(accuracy_split(golden_blocks, COUNT(golden_blocks), &ran, &n) && n == 20,
+	   "five blocks have 20 instructions");
+	ok(accuracy_wu_mencer(golden_samples, COUNT(golden_samples), ran, n, &is),
+	   "the golden vector is measured");
 	near(is.nrmse, 0.715140, 5e-7, "its NRMSE");
 	near(is.sample_coverage, 0.385714, 5e-7, "its sample coverage");
 	near(is.order_deviation, 0.288444, 5e-7, "its order deviation, m outside the root");
 	ok(is.samples == 100 && is.places == 5 && is.apart == 0, "100 samples at 5 places");
 
-	struct placed_count more[COUNT(golden_samples) + 2] = { { 7, 50 } };
+	struct placed_count more[COUNT(golden_samples) + 2] = {{7, 50}};
 	memcpy(more + 1, golden_samples, sizeof golden_samples);
-	more[COUNT(more) - 1] = (struct placed_count){ 0xffffffff81000000u, 1000 };
-	struct wu_mencer with = { 0 };
+	more[COUNT(more) - 1] = (struct placed_count){0xffffffff81000000u, 1000};
+	struct wu_mencer with = {0};
 	accuracy_wu_mencer(more, COUNT(more), ran, n, &with);
 	ok(with.apart == 1050 && with.samples == 100, "samples where nothing ran are apart");
-	ok(with.nrmse == is.nrmse && with.sample_coverage == is.sample_coverage && with.order_deviation == is.order_deviation,
+	ok(with.nrmse == is.nrmse && with.sample_coverage == is.sample_coverage &&
+		   with.order_deviation == is.order_deviation,
 	   "… and change no measure");
 	free(ran);
 }
@@ -42,84 +46,96 @@ static void golden(void)
 /* One block of four instructions that ran 10 times, its second half entered by itself 5 times: static blocks of 2 × 10 and 2 × 15. */
 static void split(void)
 {
-	const uint64_t whole[] = { 0, 1, 2, 3 }, half[] = { 2, 3 }, never[] = { 9 };
+	const uint64_t whole[] = {0, 1, 2, 3}, half[] = {2, 3}, never[] = {9};
 	struct placed_count *ran = NULL;
 	size_t n = 0;
-	accuracy_split((struct ran_block[]){ { half, 2, 5 }, { whole, 4, 10 }, { never, 1, 0 } }, 3, &ran, &n);
-	const struct placed_count expected[] = { { 0, 10 }, { 1, 10 }, { 2, 15 }, { 3, 15 } };
-	ok(n == 4 && memcmp(ran, expected, sizeof expected) == 0, "overlapping blocks are split at the leader: 10 10 15 15");
-	struct wu_mencer is = { 0 };
-	accuracy_wu_mencer((struct placed_count[]){ { 3, 1 } }, 1, ran, n, &is);
-	near(is.sample_coverage, 15 / 50.0, 1e-15, "a sample in the split block covers its executions, both ways in");
+	accuracy_split((struct ran_block[]){{half, 2, 5}, {whole, 4, 10}, {never, 1, 0}}, 3, &ran, &n);
+	const struct placed_count expected[] = {{0, 10}, {1, 10}, {2, 15}, {3, 15}};
+	ok(n == 4 && memcmp(ran, expected, sizeof expected) == 0,
+	   "overlapping blocks are split at the leader: 10 10 15 15");
+	struct wu_mencer is = {0};
+	accuracy_wu_mencer((struct placed_count[]){{3, 1}}, 1, ran, n, &is);
+	near(is.sample_coverage, 15 / 50.0, 1e-15,
+	     "a sample in the split block covers its executions, both ways in");
 	near(is.nrmse, 1, 1e-15, "one place: its error is the whole range");
 	near(is.order_deviation, 0, 0, "it is of the most executed block");
 	free(ran);
 	ok(accuracy_split(NULL, 0, &ran, &n) && n == 0, "no blocks have no instructions");
-	accuracy_wu_mencer((struct placed_count[]){ { 3, 1 } }, 1, ran, 0, &is);
-	ok(is.nrmse == 0 && is.sample_coverage == 0 && is.order_deviation == 0 && is.apart == 1, "nothing ran: 0/0 is 0");
+	accuracy_wu_mencer((struct placed_count[]){{3, 1}}, 1, ran, 0, &is);
+	ok(is.nrmse == 0 && is.sample_coverage == 0 && is.order_deviation == 0 && is.apart == 1,
+	   "nothing ran: 0/0 is 0");
 	free(ran);
-	const struct placed_count one = { 4, 9 };
+	const struct placed_count one = {4, 9};
 	accuracy_wu_mencer(&one, 1, &one, 1, &is);
-	ok(is.nrmse == 0 && is.sample_coverage == 1 && is.order_deviation == 0, "one instruction, which is sampled: no error, and 0/0 is 0");
+	ok(is.nrmse == 0 && is.sample_coverage == 1 && is.order_deviation == 0,
+	   "one instruction, which is sampled: no error, and 0/0 is 0");
 	/* shares 0.9 0.1 against 0.5 0.5: √(0.9·0.16 + 0.1·0.16)/(0.9 - 0.1) */
-	accuracy_wu_mencer((struct placed_count[]){ { 1, 9 }, { 2, 1 } }, 2, (struct placed_count[]){ { 1, 7 }, { 2, 7 } }, 2, &is);
+	accuracy_wu_mencer((struct placed_count[]){{1, 9}, {2, 1}}, 2, (struct placed_count[]){{1, 7}, {2, 7}}, 2,
+			   &is);
 	near(is.nrmse, 0.5, 1e-15, "NRMSE's range is that of both sets of shares");
 	accuracy_wu_mencer(NULL, 0, &one, 1, &is);
-	ok(is.nrmse == 0 && is.sample_coverage == 0 && is.order_deviation == 0 && is.samples == 0, "no samples: 0");
+	ok(is.nrmse == 0 && is.sample_coverage == 0 && is.order_deviation == 0 && is.samples == 0,
+	   "no samples: 0");
 }
 
 static void shares(void)
 {
 	/* 0.5 0.3 0.2 0 against 0.4 0.4 0.1 0.1 */
-	const double sampled[] = { 5, 3, 2, 0 }, exact[] = { 40, 40, 10, 10 };
+	const double sampled[] = {5, 3, 2, 0}, exact[] = {40, 40, 10, 10};
 	near(accuracy_overlap(sampled, exact, 4), 0.8, 1e-15, "overlap 0.4 + 0.3 + 0.1");
-	const double other[] = { 0, 0, 0, 1 }, zero[] = { 0, 0, 0, 0 };
+	const double other[] = {0, 0, 0, 1}, zero[] = {0, 0, 0, 0};
 	near(accuracy_overlap(sampled, other, 4), 0, 0, "different places do not overlap");
 	ok(isnan(accuracy_overlap(sampled, zero, 4)) && isnan(accuracy_weight_matching(zero, exact, 4, 2)) &&
-	       isnan(accuracy_key_matching(sampled, zero, 4, 2)) && isnan(accuracy_earth_mover(zero, exact, (uint64_t[]){ 1, 2, 3, 4 }, 4)),
+		   isnan(accuracy_key_matching(sampled, zero, 4, 2)) &&
+		   isnan(accuracy_earth_mover(zero, exact, (uint64_t[]){1, 2, 3, 4}, 4)),
 	   "there are no measures of shares of nothing");
 }
 
 static void matching(void)
 {
 	/* the sampled first two are a, b (60 + 5 exact); the exact ones a, c (60 + 30) */
-	const double sampled[] = { 50, 30, 20, 0, 0 }, exact[] = { 60, 5, 30, 4, 1 };
+	const double sampled[] = {50, 30, 20, 0, 0}, exact[] = {60, 5, 30, 4, 1};
 	near(accuracy_weight_matching(sampled, exact, 5, 2), 65 / 90.0, 1e-15, "weight matching(2) is 65 of 90");
 	near(accuracy_key_matching(sampled, exact, 5, 2), 0.5, 1e-15, "key matching(2) is 1 of 2");
-	near(accuracy_weight_matching(sampled, exact, 5, 10), 95 / 100.0, 1e-15, "of ten, of which three were sampled: 95 of 100");
+	near(accuracy_weight_matching(sampled, exact, 5, 10), 95 / 100.0, 1e-15,
+	     "of ten, of which three were sampled: 95 of 100");
 	near(accuracy_key_matching(sampled, exact, 5, 10), 3 / 5.0, 1e-15, "… 3 of the 5 that there are");
 	/* b and c tie for the second line: half of each is on the list: 60 + (5 + 30)/2 of 90; c is exact's second: 1 + 1/2 */
-	const double ties[] = { 50, 20, 20, 10, 0 };
-	near(accuracy_weight_matching(ties, exact, 5, 2), 77.5 / 90, 1e-15, "places that tie share the last line: 77.5 of 90");
+	const double ties[] = {50, 20, 20, 10, 0};
+	near(accuracy_weight_matching(ties, exact, 5, 2), 77.5 / 90, 1e-15,
+	     "places that tie share the last line: 77.5 of 90");
 	near(accuracy_key_matching(ties, exact, 5, 2), 0.75, 1e-15, "… and the last key: 1.5 of 2");
 	/* exact ties b and c for the second place: either is right */
-	const double exact_ties[] = { 60, 20, 20, 0, 0 };
-	near(accuracy_key_matching(sampled, exact_ties, 5, 2), 1, 0, "of places that tie in the exact list each is right");
+	const double exact_ties[] = {60, 20, 20, 0, 0};
+	near(accuracy_key_matching(sampled, exact_ties, 5, 2), 1, 0,
+	     "of places that tie in the exact list each is right");
 }
 
 static void kendall(void)
 {
 	/* pairs of 1 2 3 4 against 1 3 2 4: five agree, one does not: 4/6 */
-	const double a[] = { 1, 2, 3, 4 }, b[] = { 1, 3, 2, 4 }, down[] = { 9, 7, 5, 3 }, flat[] = { 2, 2, 2, 2 };
+	const double a[] = {1, 2, 3, 4}, b[] = {1, 3, 2, 4}, down[] = {9, 7, 5, 3}, flat[] = {2, 2, 2, 2};
 	near(accuracy_kendall(a, b, NULL, 4), 4 / 6.0, 1e-15, "one of six pairs exchanged: tau 4/6");
 	near(accuracy_kendall(a, a, NULL, 4), 1, 1e-15, "the same order: 1");
 	near(accuracy_kendall(a, down, NULL, 4), -1, 1e-15, "the reverse: -1");
-	ok(isnan(accuracy_kendall(a, flat, NULL, 4)) && isnan(accuracy_kendall(a, b, NULL, 1)), "no order, no tau");
+	ok(isnan(accuracy_kendall(a, flat, NULL, 4)) && isnan(accuracy_kendall(a, b, NULL, 1)),
+	   "no order, no tau");
 	/* Kendall (1945) by hand: x 1 2 2 3, y 1 2 3 3: pairs 6; concordant 4 (12 13 14 24), tied in x (23), in y (34):
 	 * 4/√(5·5) */
-	const double x[] = { 1, 2, 2, 3 }, y[] = { 1, 2, 3, 3 };
+	const double x[] = {1, 2, 2, 3}, y[] = {1, 2, 3, 3};
 	near(accuracy_kendall(x, y, NULL, 4), 0.8, 1e-15, "ties: 4/√(5·5)");
 	/* weights 4 3 2 1: pairs 12 8 4 6 3 2 = 35; the exchanged one is (2, 3) with 3·2 = 6: (35 - 12)/35 */
-	const double weights[] = { 4, 3, 2, 1 };
+	const double weights[] = {4, 3, 2, 1};
 	near(accuracy_kendall(a, b, weights, 4), 23 / 35.0, 1e-15, "weighted: the exchanged pair weighs 6 of 35");
 }
 
 static void distance(void)
 {
-	const uint64_t position[] = { 1000, 1003, 1010, 1020 };
-	const double exact[] = { 1, 2, 1, 0 }, later[] = { 0, 1, 2, 1 }, same[] = { 3, 6, 3, 0 };
+	const uint64_t position[] = {1000, 1003, 1010, 1020};
+	const double exact[] = {1, 2, 1, 0}, later[] = {0, 1, 2, 1}, same[] = {3, 6, 3, 0};
 	/* 1 from 1000 to 1003, 2 from 1003 to 1010, 1 from 1010 to 1020: (3 + 14 + 10)/4 */
-	near(accuracy_earth_mover(later, exact, position, 4), 6.75, 1e-12, "each a place later: the mean distance, 27/4");
+	near(accuracy_earth_mover(later, exact, position, 4), 6.75, 1e-12,
+	     "each a place later: the mean distance, 27/4");
 	near(accuracy_earth_mover(exact, later, position, 4), 6.75, 1e-12, "… the same backwards");
 	near(accuracy_earth_mover(same, exact, position, 4), 0, 1e-12, "equal shares: 0");
 	/* straight code of 100 instructions of 4 bytes, each run once; a skid of 3 instructions at every one but the last three */
@@ -130,7 +146,8 @@ static void distance(void)
 		skidded[i] = i >= 3;
 		at[i] = 0x401000 + 4 * i;
 	}
-	near(accuracy_earth_mover(skidded, ran, at, 103), 12, 1e-9, "a skid of three instructions of 4 bytes is 12 bytes");
+	near(accuracy_earth_mover(skidded, ran, at, 103), 12, 1e-9,
+	     "a skid of three instructions of 4 bytes is 12 bytes");
 }
 
 /* ---- what holds for all ---- */
@@ -195,7 +212,7 @@ static void measures(const struct profile_pair *p, double out[MEASURES])
 
 static void for_all(void)
 {
-	struct random r = { .state = 9 };
+	struct random r = {.state = 9};
 	bool invariant = true, bounded = true, equal = true, as_pairs = true;
 	for (int round = 0; round < 300; round++) {
 		struct profile_pair p = draw(&r), same = p;
@@ -225,24 +242,25 @@ static void for_all(void)
 /* Samples that are in proportion to the executions, every place sampled: the three have no error. */
 static void no_error(void)
 {
-	struct random r = { .state = 10 };
+	struct random r = {.state = 10};
 	bool none = true, bounds = true;
 	for (int round = 0; round < 300; round++) {
 		struct placed_count ran[40], sampled[40];
 		size_t n = 2 + random_below(&r, 39), m = 0;
 		for (size_t i = 0; i < n; i++) {
-			ran[i] = (struct placed_count){ 8 * i, 10 * (1 + random_below(&r, 9)) };
-			sampled[i] = (struct placed_count){ 8 * i, ran[i].count / 10 };
+			ran[i] = (struct placed_count){8 * i, 10 * (1 + random_below(&r, 9))};
+			sampled[i] = (struct placed_count){8 * i, ran[i].count / 10};
 		}
-		struct wu_mencer is = { 0 };
+		struct wu_mencer is = {0};
 		accuracy_wu_mencer(sampled, n, ran, n, &is);
 		none = none && is.nrmse < 1e-12 && is.sample_coverage == 1 && is.order_deviation == 0;
 		for (size_t i = 0; i < n; i++)
 			if (random_unit(&r) < 0.5)
-				sampled[m++] = (struct placed_count){ 8 * i, 1 + random_below(&r, 9) };
+				sampled[m++] = (struct placed_count){8 * i, 1 + random_below(&r, 9)};
 		accuracy_wu_mencer(sampled, m, ran, n, &is);
-		bounds = bounds && is.nrmse >= 0 && is.nrmse <= 1 && is.sample_coverage >= 0 && is.sample_coverage <= 1 && is.order_deviation >= 0 &&
-			 is.order_deviation < 40 && is.places == m;
+		bounds = bounds && is.nrmse >= 0 && is.nrmse <= 1 && is.sample_coverage >= 0 &&
+			 is.sample_coverage <= 1 && is.order_deviation >= 0 && is.order_deviation < 40 &&
+			 is.places == m;
 	}
 	ok(none, "samples in proportion to executions have NRMSE 0, coverage 1, order deviation 0");
 	ok(bounds, "NRMSE and coverage are 0 … 1 (300 profiles)");

@@ -15,9 +15,12 @@
 enum { ROWS = 12, RUNS = 6 };
 static int draws = 1000; /* agree_test TIMES: so many times as many (make check-full) */
 static const double FIRST = 65536, SECOND = 106039, WHOLE = 65536 * 1000.0;
-static const double shares[ROWS] = { 0.40, 0.20, 0.10, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.006, 0.004 };
+static const double shares[ROWS] = {0.40, 0.20, 0.10, 0.08, 0.06, 0.05, 0.04, 0.03, 0.02, 0.01, 0.006, 0.004};
 
-static double normal(struct random *r) { return sqrt(-2 * log(1 - random_unit(r))) * cos(2 * M_PI * random_unit(r)); }
+static double normal(struct random *r)
+{
+	return sqrt(-2 * log(1 - random_unit(r))) * cos(2 * M_PI * random_unit(r));
+}
 
 /* ---- programs: one run ---- */
 
@@ -70,9 +73,18 @@ static void from_loop(struct simulated *out, double gap, double period, struct r
 		take(out, row_at(turn(time, period), shares));
 }
 
-static void short_loop(struct simulated *out, double gap, struct random *r) { from_loop(out, gap, FIRST / 64.37, r); }
-static void medium_loop(struct simulated *out, double gap, struct random *r) { from_loop(out, gap, FIRST * 2.7182818, r); }
-static void long_phases(struct simulated *out, double gap, struct random *r) { from_loop(out, gap, WHOLE / 10, r); }
+static void short_loop(struct simulated *out, double gap, struct random *r)
+{
+	from_loop(out, gap, FIRST / 64.37, r);
+}
+static void medium_loop(struct simulated *out, double gap, struct random *r)
+{
+	from_loop(out, gap, FIRST * 2.7182818, r);
+}
+static void long_phases(struct simulated *out, double gap, struct random *r)
+{
+	from_loop(out, gap, WHOLE / 10, r);
+}
 static void one_phase(struct simulated *out, double gap, struct random *r) { from_loop(out, gap, WHOLE, r); }
 
 /* Iterations that take 20 % more or less, of about a gap: neighbouring samples are alike */
@@ -164,14 +176,25 @@ static void check(const struct program *program, struct random *r, struct checke
 	static struct named_count counts[2][ROWS];
 	static struct named_row rows[2][ROWS];
 	static struct profile_node nodes[ROWS + 1];
-	struct profile_task tasks[RUNS] = { 0 };
-	struct profile_run runs[RUNS] = { 0 };
+	struct profile_task tasks[RUNS] = {0};
+	struct profile_run runs[RUNS] = {0};
 	uint64_t samples[RUNS], sum = 0;
-	struct profile_event event = { .gaps = GAPS_FIXED };
-	struct profile p = { .events = &event, .n_events = 1, .tasks = tasks, .n_tasks = RUNS, .runs = runs, .n_runs = RUNS, .nodes = nodes, .n_nodes = ROWS + 1, .cells = cells, .checks_gaps = true };
+	struct profile_event event = {.gaps = GAPS_FIXED};
+	// clang-format off: a table, a row a line
+	struct profile p = {.events = &event,
+			    .n_events = 1,
+			    .tasks = tasks,
+			    .n_tasks = RUNS,
+			    .runs = runs,
+			    .n_runs = RUNS,
+			    .nodes = nodes,
+			    .n_nodes = ROWS + 1,
+			    .cells = cells,
+			    .checks_gaps = true};
+	// clang-format on
 	memset(counts, 0, sizeof counts);
 	for (uint32_t run = 0; run < RUNS; run++) {
-		struct simulated one = { 0 };
+		struct simulated one = {0};
 		program->run(&one, run % 2 ? SECOND : FIRST, r);
 		tasks[run].run = run;
 		samples[run] = one.n;
@@ -181,19 +204,28 @@ static void check(const struct program *program, struct random *r, struct checke
 			counts[0][i].self += one.k[i];
 			counts[1][i].self += one.k[i];
 			if (one.k[i])
-				cells[p.n_cells++] = (struct profile_cell){ i + 1, run, 0, one.k[i] };
+				cells[p.n_cells++] = (struct profile_cell){i + 1, run, 0, one.k[i]};
 		}
 	}
 	for (uint32_t i = 0; i < ROWS; i++) {
 		rows[0][i].counts = &counts[0][i];
 		rows[1][i].counts = &counts[1][i];
-		places[i] = (struct named_place){ .first_frame = i, .n_frames = 1 };
-		frames[i] = (struct named_frame){ .function = i, .line_row = i };
+		places[i] = (struct named_place){.first_frame = i, .n_frames = 1};
+		frames[i] = (struct named_frame){.function = i, .line_row = i};
 		functions[i].row = i;
 		place_of_node[i + 1] = i;
 	}
 	place_of_node[0] = UINT32_MAX;
-	struct named_profile named = { .profile = &p, .functions = functions, .frames = frames, .places = places, .place_of_node = place_of_node, .sums = &sum, .by_function = { rows[0], ROWS }, .by_line = { rows[1], ROWS } };
+	// clang-format off: a table, a row a line
+	struct named_profile named = {.profile = &p,
+				      .functions = functions,
+				      .frames = frames,
+				      .places = places,
+				      .place_of_node = place_of_node,
+				      .sums = &sum,
+				      .by_function = {rows[0], ROWS},
+				      .by_line = {rows[1], ROWS}};
+	// clang-format on
 	bool done = replicates_add(&named, 0, 0.95);
 	for (size_t i = 0; i < ROWS; i++) {
 		const struct named_check *c = counts[0][i].check;
@@ -208,7 +240,7 @@ static void check(const struct program *program, struct random *r, struct checke
 
 static int accused(const struct program *program, uint64_t seed, int *agreeing)
 {
-	struct random r = { .state = seed };
+	struct random r = {.state = seed};
 	int found = 0;
 	*agreeing = 0;
 	for (int draw = 0; draw < draws; draw++) {
@@ -226,19 +258,20 @@ static int accused(const struct program *program, uint64_t seed, int *agreeing)
 static void test_clean(void)
 {
 	static const struct program programs[] = {
-		{ "independent samples", independent },
-		{ "programs that differ from run to run", differing },
-		{ "a short loop, out of step", short_loop },
-		{ "a loop of e gaps", medium_loop },
-		{ "ten long phases", long_phases },
-		{ "one phase", one_phase },
-		{ "a loop of about a gap, whose iterations differ", random_loop },
-		{ "tare's drawn gaps", drawn_gaps },
-		{ "samples in clusters of ten", clustered },
+		{"independent samples", independent},
+		{"programs that differ from run to run", differing},
+		{"a short loop, out of step", short_loop},
+		{"a loop of e gaps", medium_loop},
+		{"ten long phases", long_phases},
+		{"one phase", one_phase},
+		{"a loop of about a gap, whose iterations differ", random_loop},
+		{"tare's drawn gaps", drawn_gaps},
+		{"samples in clusters of ten", clustered},
 	};
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
 		int agreeing, found = accused(&programs[i], 1000 * i, &agreeing);
-		printf("# %s: %d of %d checks accuse a row; the largest row agrees in %d\n", programs[i].name, found, draws, agreeing);
+		printf("# %s: %d of %d checks accuse a row; the largest row agrees in %d\n", programs[i].name,
+		       found, draws, agreeing);
 		ok(found == 0 || gsl_cdf_binomial_Q((unsigned)found - 1, 0.05, (unsigned)draws) >= 0.01,
 		   "%s: that at most 5 %% of the checks accuse a row is not rejected at 99 %%", programs[i].name);
 		if (programs[i].run == independent || programs[i].run == short_loop)
@@ -249,33 +282,36 @@ static void test_clean(void)
 static void test_found(void)
 {
 	static const struct program programs[] = {
-		{ "a loop in step, 64 to a gap", in_step },
-		{ "a loop nearly in step", nearly_in_step },
-		{ "a part of the program in step", partly_in_step },
-		{ "Zagha's loop with 100 misses at a gap of 1000", hundred_sites },
+		{"a loop in step, 64 to a gap", in_step},
+		{"a loop nearly in step", nearly_in_step},
+		{"a part of the program in step", partly_in_step},
+		{"Zagha's loop with 100 misses at a gap of 1000", hundred_sites},
 	};
 	for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
 		int agreeing, found = accused(&programs[i], 77 + i, &agreeing);
 		equal_u64((uint64_t)found, (uint64_t)draws, programs[i].name);
 	}
-	struct random r = { .state = 5 };
+	struct random r = {.state = 5};
 	struct checked c;
 	check(&programs[2], &r, &c);
-	ok(c.verdicts[7] == VERDICT_DEPENDS && fabs(c.first[7] - 0.4) < 0.01 && fabs(c.second[7] - 0.03) < 0.01, "40 %% at one gap and 3 %% at the other: the share depends on the gap");
-	ok(c.low[7] < c.second[7] - c.first[7] && c.high[7] > c.second[7] - c.first[7] && c.high[7] < 0, "the interval of the difference is around it, and is not around 0");
+	ok(c.verdicts[7] == VERDICT_DEPENDS && fabs(c.first[7] - 0.4) < 0.01 && fabs(c.second[7] - 0.03) < 0.01,
+	   "40 %% at one gap and 3 %% at the other: the share depends on the gap");
+	ok(c.low[7] < c.second[7] - c.first[7] && c.high[7] > c.second[7] - c.first[7] && c.high[7] < 0,
+	   "the interval of the difference is around it, and is not around 0");
 }
 
 /* ---- the numbers ---- */
 
 static void test_statistics(void)
 {
-	static const uint64_t ka[] = { 30, 30, 30 }, kb[] = { 50, 50, 50 }, n[] = { 100, 100, 100 }, none[] = { 0, 0, 0 };
-	struct share_runs a = { ka, n, 3 }, b = { kb, n, 3 };
+	static const uint64_t ka[] = {30, 30, 30}, kb[] = {50, 50, 50}, n[] = {100, 100, 100}, none[] = {0, 0, 0};
+	struct share_runs a = {ka, n, 3}, b = {kb, n, 3};
 	struct share_agreement s;
-	ok(stats_shares_agree(&a, &b, 0.95, &s) && s.spread == 1, "runs that agree have no less spread than independent samples");
+	ok(stats_shares_agree(&a, &b, 0.95, &s) && s.spread == 1,
+	   "runs that agree have no less spread than independent samples");
 	/* p = 241/602: error sqrt(0.40033 · 0.59967 · 2/300) = 0.040006; t = 0.2/0.040006 = 4.9993, 4 degrees of freedom */
 	near(s.p, 0.0074943, 1e-6, "its p-value is that of Student's t with four degrees of freedom");
-	static const uint64_t wide[] = { 10, 30, 50 };
+	static const uint64_t wide[] = {10, 30, 50};
 	a.k = wide;
 	/* X² = 2 · 20² / (100 · 0.40033 · 0.59967) = 33.324, by 4 */
 	ok(stats_shares_agree(&a, &b, 0.95, &s), "runs may differ");
@@ -283,7 +319,8 @@ static void test_statistics(void)
 	ok(s.p > 0.1, "then the same difference is not shown");
 	a.k = none;
 	b.k = none;
-	ok(stats_shares_agree(&a, &b, 0.95, &s) && s.p == 1 && s.difference.low < 0 && s.difference.high > 0, "no samples at either gap are no difference, with an interval");
+	ok(stats_shares_agree(&a, &b, 0.95, &s) && s.p == 1 && s.difference.low < 0 && s.difference.high > 0,
+	   "no samples at either gap are no difference, with an interval");
 	b.n = none;
 	ok(!stats_shares_agree(&a, &b, 0.95, &s), "a run without samples has no share");
 	a.runs = b.runs = 1;

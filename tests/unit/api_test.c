@@ -24,9 +24,9 @@ static bool has_clock;
 
 static struct tare_counters *open_with(int scope, const char *events)
 {
-	const struct tare_options options = { .size = sizeof options, .scope = scope };
+	const struct tare_options options = {.size = sizeof options, .scope = scope};
 	struct tare_counters *c = NULL;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!tare_open(&options, &c, &error) || !tare_add(c, events, &error)) {
 		printf("# %s; %s\n", error.text, error.hint);
 		tare_close(c);
@@ -62,13 +62,13 @@ static void test_options(void)
 	struct {
 		struct tare_options known;
 		int newer;
-	} longer = { .known = { .size = sizeof longer } };
-	struct tare_options options = { .size = sizeof options, .scope = 7 };
+	} longer = {.known = {.size = sizeof longer}};
+	struct tare_options options = {.size = sizeof options, .scope = 7};
 	struct tare_counters *c = NULL;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	ok(!tare_open(&options, &c, &error) && !c && error.code == TARE_ERROR_USAGE,
 	   "a scope that is none is refused");
-	options = (struct tare_options){ .size = sizeof options.size, .scope = 7 };
+	options = (struct tare_options){.size = sizeof options.size, .scope = 7};
 	ok(tare_open(&options, &c, &error) && c, "a field beyond the given size is not looked at");
 	tare_close(c);
 	ok(tare_open(&longer.known, &c, &error) && c, "a longer struct whose tail is 0 is accepted");
@@ -85,16 +85,16 @@ static void test_options(void)
 static void test_adding(void)
 {
 	struct tare_counters *c;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	struct tare_reading readings[TARE_EVENTS_MOST];
 	if (!ok(tare_open(NULL, &c, &error), "a set opens without options"))
 		return;
 	ok(!tare_start(c, &error) && error.code == TARE_ERROR_USAGE && error.hint[0] &&
-	       !tare_read(c, readings, NULL) && !tare_stop(c, readings, NULL) && !tare_reset(c, NULL),
+		   !tare_read(c, readings, NULL) && !tare_stop(c, readings, NULL) && !tare_reset(c, NULL),
 	   "a set without events cannot be started, read, stopped or reset");
 	ok(tare_event_count(c) == 0 && !tare_event_name(c, 0), "a set begins without events");
 	ok(!tare_add(c, "page-fautls", &error) && error.code == TARE_ERROR_USAGE &&
-	       strstr(error.hint, "page-faults"),
+		   strstr(error.hint, "page-faults"),
 	   "an unknown event is an error that names the nearest");
 	ok(!tare_add(c, "", &error) && !tare_add(c, NULL, &error), "no name is an error");
 	ok(!tare_add(c, "peak-memory", &error) && tare_event_count(c) == 0,
@@ -103,7 +103,7 @@ static void test_adding(void)
 	   "of a list all events are added, or none");
 	size_t files = open_files();
 	ok(!tare_add(c, "page-faults:u,minor-faults:u,peak-memory", &error) && tare_event_count(c) == 0 &&
-	       open_files() == files,
+		   open_files() == files,
 	   "also when the last is known, but cannot be counted; no counter of the others stays open");
 	ok(tare_add(c, BOTH, &error) && tare_event_count(c) == 2, "a list is added");
 	ok(tare_add(c, "minor-faults:u", &error) && tare_event_count(c) == 3, "an event is added to others");
@@ -120,7 +120,7 @@ static void test_adding(void)
 static void test_bounds(void)
 {
 	struct tare_counters *c;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	struct rlimit files, few;
 	size_t before = open_files();
 	if (!ok(tare_open(NULL, &c, &error), "a set opens"))
@@ -147,7 +147,7 @@ static void test_bounds(void)
 	equal_u64(open_files(), before, "closing a set closes its counters");
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	few = (struct rlimit){ .rlim_cur = before + 2, .rlim_max = files.rlim_max };
+	few = (struct rlimit){.rlim_cur = before + 2, .rlim_max = files.rlim_max};
 	if (!tare_open(NULL, &c, &error))
 		return;
 	setrlimit(RLIMIT_NOFILE, &few);
@@ -167,8 +167,8 @@ static void test_bounds(void)
  * parts of the kernel, which can lose the second of a group (api/read.c, tell_all()). */
 static bool goes(const struct tare_reading *clock)
 {
-	uint64_t difference =
-	    clock->count > clock->enabled_ns ? clock->count - clock->enabled_ns : clock->enabled_ns - clock->count;
+	uint64_t difference = clock->count > clock->enabled_ns ? clock->count - clock->enabled_ns
+							       : clock->enabled_ns - clock->count;
 	return clock->count > 0 && difference <= clock->enabled_ns / 10 + 20000;
 }
 
@@ -176,7 +176,7 @@ static void test_counting(void)
 {
 	struct tare_counters *c = open_with(TARE_THREAD, BOTH);
 	struct tare_reading before[2], after[2], spent[2];
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!ok(c != NULL, "page faults of a thread can be counted"))
 		return;
 	touch(PAGES);
@@ -202,7 +202,8 @@ static void test_counting(void)
 		rounds += goes(&spent[1]);
 	}
 	if (has_clock)
-		ok(rounds >= 15, "a clock in a group goes for as long as the group is enabled (%d of 20 times)", rounds);
+		ok(rounds >= 15, "a clock in a group goes for as long as the group is enabled (%d of 20 times)",
+		   rounds);
 	else
 		skip("this user may have no clock", "a clock in a group goes for as long as the group is enabled");
 	tare_read(c, before, &error);
@@ -212,7 +213,7 @@ static void test_counting(void)
 	ok(tare_stop(c, before, &error), "counters stop");
 	touch(PAGES);
 	ok(tare_read(c, after, &error) && after[0].count == before[0].count &&
-	       after[0].enabled_ns == before[0].enabled_ns,
+		   after[0].enabled_ns == before[0].enabled_ns,
 	   "nothing is counted between stop and start");
 	ok(tare_stop(c, NULL, &error) && tare_start(c, &error) && tare_start(c, &error),
 	   "stopping and starting twice is once");
@@ -226,7 +227,7 @@ static void test_counting(void)
 	touch(PAGES);
 	equal_u64(now(c), PAGES, "after a reset counts begin at 0, and go on");
 	ok(tare_read(c, after, &error) && after[0].enabled_ns == after[0].running_ns &&
-	       after[0].state == TARE_COUNTED && after[0].enabled_ns < before[0].enabled_ns,
+		   after[0].state == TARE_COUNTED && after[0].enabled_ns < before[0].enabled_ns,
 	   "and so do its times");
 	rounds = 0;
 	for (int i = 0; i < 20; i++) {
@@ -252,7 +253,7 @@ static void test_counting(void)
 static void test_adding_later(void)
 {
 	struct tare_counters *c = open_with(TARE_THREAD, "page-faults:u");
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!ok(c != NULL && tare_start(c, &error), "a set is started"))
 		return;
 	touch(PAGES);
@@ -265,7 +266,7 @@ static void test_adding_later(void)
 	   "adding that fails does so too");
 	struct tare_reading readings[3];
 	ok(tare_read(c, readings, &error) && readings[1].count == 0 && readings[1].enabled_ns == 0 &&
-	       readings[2].count == 0,
+		   readings[2].count == 0,
 	   "an event that is added later begins at 0");
 	struct tare_reading before[3];
 	for (int twice = 0; twice < 2; twice++) {
@@ -276,7 +277,7 @@ static void test_adding_later(void)
 	}
 	tare_difference(before, readings, 3, before);
 	ok(before[0].count == PAGES && before[1].count == PAGES && before[2].count == PAGES &&
-	       readings[0].count >= counted + 2 * PAGES && readings[1].count < counted + 2 * PAGES,
+		   readings[0].count >= counted + 2 * PAGES && readings[1].count < counted + 2 * PAGES,
 	   "and counts with the others from then on");
 	tare_close(c);
 }
@@ -284,10 +285,10 @@ static void test_adding_later(void)
 static void test_arithmetic(void)
 {
 	const struct tare_reading
-	    partly = { .count = 300, .enabled_ns = 1000, .running_ns = 250, .state = TARE_PARTLY },
-	    none = { .enabled_ns = 1000, .state = TARE_NOT_COUNTED },
-	    all = { .count = 7, .enabled_ns = 1000, .running_ns = 1000 },
-	    later = { .count = 300, .enabled_ns = 3000, .running_ns = 250, .state = TARE_PARTLY };
+		partly = {.count = 300, .enabled_ns = 1000, .running_ns = 250, .state = TARE_PARTLY},
+		none = {.enabled_ns = 1000, .state = TARE_NOT_COUNTED},
+		all = {.count = 7, .enabled_ns = 1000, .running_ns = 1000},
+		later = {.count = 300, .enabled_ns = 3000, .running_ns = 250, .state = TARE_PARTLY};
 	struct tare_reading between;
 	double value = -1;
 	ok(tare_scaled(&partly, &value) && value == 1200, "a part is extrapolated to the whole time");
@@ -296,9 +297,8 @@ static void test_arithmetic(void)
 	tare_difference(&partly, &later, 1, &between);
 	ok(between.state == TARE_NOT_COUNTED && between.enabled_ns == 2000,
 	   "an event that was not on a counter between two readings was not counted there");
-	const struct tare_reading
-	    some = { .count = 5, .enabled_ns = 10, .running_ns = 10, .flags = TARE_SOME_CPUS },
-	    less = { .count = 9, .enabled_ns = 30, .running_ns = 20, .flags = TARE_SOME_CPUS };
+	const struct tare_reading some = {.count = 5, .enabled_ns = 10, .running_ns = 10, .flags = TARE_SOME_CPUS},
+				  less = {.count = 9, .enabled_ns = 30, .running_ns = 20, .flags = TARE_SOME_CPUS};
 	tare_difference(&some, &less, 1, &between);
 	ok(between.state == TARE_NOT_COUNTED && between.flags == TARE_SOME_CPUS && !tare_scaled(&between, &value),
 	   "an event of some CPUs only is not extrapolated to the time on others");
@@ -335,13 +335,13 @@ static void let_work(struct other *other)
 
 static void test_threads(void)
 {
-	struct other other = { .once = true };
+	struct other other = {.once = true};
 	pthread_t thread;
 	sem_init(&other.go, 0, 0);
 	sem_init(&other.done, 0, 0);
 	pthread_create(&thread, NULL, work, &other);
 	struct tare_counters *mine = open_with(TARE_THREAD, "page-faults:u"), *all = open_with(TARE_PROCESS, BOTH);
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!ok(mine && all, "sets of a thread and of a process open side by side"))
 		return;
 	ok(tare_start(mine, &error) && tare_start(all, &error), "and start");
@@ -380,10 +380,7 @@ static void test_threads(void)
 	tare_close(all);
 }
 
-static void *add_elsewhere(void *set)
-{
-	return tare_add(set, "page-faults:u", NULL) ? set : NULL;
-}
+static void *add_elsewhere(void *set) { return tare_add(set, "page-faults:u", NULL) ? set : NULL; }
 
 static void *read_often(void *set)
 {
@@ -425,7 +422,7 @@ static void test_sharing(void)
 static void test_fork(void)
 {
 	struct tare_counters *c = open_with(TARE_THREAD, "page-faults:u");
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!ok(c && tare_start(c, NULL), "a set is started"))
 		return;
 	fflush(stdout);
@@ -433,12 +430,12 @@ static void test_fork(void)
 	if (child == 0) {
 		struct tare_reading reading;
 		int wrong = 0;
-		wrong |=
-		    tare_read(c, &reading, &error) || error.code != TARE_ERROR_USAGE || !error.hint[0] ? 1 : 0;
+		wrong |= tare_read(c, &reading, &error) || error.code != TARE_ERROR_USAGE || !error.hint[0] ? 1
+													    : 0;
 		wrong |= tare_stop(c, NULL, NULL) || tare_reset(c, NULL) || tare_start(c, NULL) ||
-				 tare_add(c, "minor-faults:u", NULL)
-			     ? 2
-			     : 0;
+					 tare_add(c, "minor-faults:u", NULL)
+				 ? 2
+				 : 0;
 		tare_close(c);
 		struct tare_counters *own = open_with(TARE_THREAD, "page-faults:u");
 		tare_start(own, NULL);
@@ -500,13 +497,13 @@ static void test_hardware(void)
 {
 	enum { TURNS = 100000 };
 	struct tare_counters *c;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	struct tare_reading before[1], after[1], spent[1];
 	if (!tare_open(NULL, &c, &error))
 		return;
 	if (!tare_add(c, "instructions:u", &error)) {
 		ok(error.code == TARE_ERROR_UNSUPPORTED || error.code == TARE_ERROR_PERMISSION ||
-		       error.code == TARE_ERROR_BUSY,
+			   error.code == TARE_ERROR_BUSY,
 		   "a hardware event that cannot be counted is an error that says why (%s)", error.text);
 		ok(tare_event_count(c) == 0, "and is not added");
 		skip("no hardware counter of instructions here", "instructions of a loop are counted");
@@ -527,7 +524,7 @@ static void test_hardware(void)
 int main(void)
 {
 	struct tare_counters *c;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!tare_open(NULL, &c, &error) || !tare_add(c, "page-faults:u", &error)) {
 		printf("# %s; %s\n", error.text, error.hint);
 		if (error.code == TARE_ERROR_PERMISSION || error.code == TARE_ERROR_UNSUPPORTED) {

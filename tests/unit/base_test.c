@@ -19,7 +19,7 @@ static void errors(void)
 	ok(!error_set_errno(&err, ERROR_PERMISSION, EACCES, "cannot open counter '%s'", "cyc\x1b[31mles"),
 	   "setting an error returns false");
 	equal_text(err.text, "cannot open counter 'cyc\\x1b[31mles': permission denied",
-	           "control characters in an error are escaped, and strerror's capital is lowered");
+		   "control characters in an error are escaped, and strerror's capital is lowered");
 	error_hint(&err, "run '%s'", "x");
 	equal_text(err.hint, "run 'x'", "a hint is kept beside the text");
 	char long_text[2000];
@@ -46,7 +46,7 @@ static void numbers(void)
 static void nearest(void)
 {
 	struct nearest found = {0};
-	const char *names[] = { "branches", "branch-misses", "cycles", "cache-misses", "instructions" };
+	const char *names[] = {"branches", "branch-misses", "cycles", "cache-misses", "instructions"};
 	for (size_t i = 0; i < 5; i++)
 		nearest_consider(&found, "brnaches", names[i]);
 	equal_text(found.names[0], "branches", "two swapped letters are one step away");
@@ -79,7 +79,8 @@ static void stanzas(void)
 static void files(void)
 {
 	struct error err = {0};
-	ok(!file_read("/nonexistent/x", 10, NULL, &err) && err.code == ERROR_NOT_FOUND, "a missing file is not found");
+	ok(!file_read("/nonexistent/x", 10, NULL, &err) && err.code == ERROR_NOT_FOUND,
+	   "a missing file is not found");
 	ok(!file_read("/proc/self/status", 16, NULL, &err) && err.code == ERROR_LIMIT,
 	   "a file over the limit is refused, not cut");
 	FILE *full = file_create("/dev/full", &err);

@@ -9,32 +9,31 @@
 #include "tap.h"
 
 static const struct calibrated_machine here = {
-	.cpu = "A CPU", .architecture = "x86_64", .kernel = "Linux 6.1.0", .tare_version = "0.1.0", .cpus = 2
-};
+	.cpu = "A CPU", .architecture = "x86_64", .kernel = "Linux 6.1.0", .tare_version = "0.1.0", .cpus = 2};
 
 static void fill(struct calibration *c)
 {
-	*c = (struct calibration){ .tare_version = here.tare_version,
-				   .cpu = here.cpu,
-				   .architecture = here.architecture,
-				   .kernel = here.kernel,
-				   .cpus = here.cpus,
-				   .made_unix = 1700000000,
-				   .processes = 100,
-				   .confidence = 0.95,
-				   .floor_command = "phases 300" };
-	struct overhead o = { .event = "instructions:u",
-			      .unit = "instructions",
-			      .interface = INTERFACE_LIBRARY_USER,
-			      .part = OVERHEAD_ENTER,
-			      .constant = true,
-			      .n = 100,
-			      .mean = 1.0 / 3 + 139,
-			      .half_width = 0.1,
-			      .sd = 1e-3,
-			      .median = 139,
-			      .least = -2.5,
-			      .most = 1e15 };
+	*c = (struct calibration){.tare_version = here.tare_version,
+				  .cpu = here.cpu,
+				  .architecture = here.architecture,
+				  .kernel = here.kernel,
+				  .cpus = here.cpus,
+				  .made_unix = 1700000000,
+				  .processes = 100,
+				  .confidence = 0.95,
+				  .floor_command = "phases 300"};
+	struct overhead o = {.event = "instructions:u",
+			     .unit = "instructions",
+			     .interface = INTERFACE_LIBRARY_USER,
+			     .part = OVERHEAD_ENTER,
+			     .constant = true,
+			     .n = 100,
+			     .mean = 1.0 / 3 + 139,
+			     .half_width = 0.1,
+			     .sd = 1e-3,
+			     .median = 139,
+			     .least = -2.5,
+			     .most = 1e15};
 	vec_push(&c->overheads, o);
 	o.event = "cpu/event=0x3c,umask=0x1/u"; /* native names are longer */
 	o.interface = INTERFACE_COMMAND;
@@ -46,20 +45,20 @@ static void fill(struct calibration *c)
 	o.part = OVERHEAD_REGION;
 	o.cold = true;
 	vec_push(&c->overheads, o);
-	struct overhead_fit f = { .event = "instructions:u",
-				  .interface = INTERFACE_LIBRARY_READ,
-				  .n = 600,
-				  .o = 139.5,
-				  .o_half_width = 0.25,
-				  .c = 30,
-				  .c_half_width = 1e-9,
-				  .residual_most = 2,
-				  .block = 30 };
+	struct overhead_fit f = {.event = "instructions:u",
+				 .interface = INTERFACE_LIBRARY_READ,
+				 .n = 600,
+				 .o = 139.5,
+				 .o_half_width = 0.25,
+				 .c = 30,
+				 .c_half_width = 1e-9,
+				 .residual_most = 2,
+				 .block = 30};
 	vec_push(&c->fits, f);
 	f.event = "calls";
 	f.block = NAN;
 	vec_push(&c->fits, f);
-	vec_push(&c->floors, ((struct noise_floor){ "task-clock", "ns", 50, 2.75e6, 0.04, 0.001, 0.0157 }));
+	vec_push(&c->floors, ((struct noise_floor){"task-clock", "ns", 50, 2.75e6, 0.04, 0.001, 0.0157}));
 }
 
 static bool same_overhead(const struct overhead *a, const struct overhead *b)
@@ -102,19 +101,19 @@ static bool same(const struct calibration *a, const struct calibration *b)
 static void test_round_trip(const struct str *text, const struct calibration *c)
 {
 	struct calibration back;
-	struct error err = { 0 };
+	struct error err = {0};
 	ok(calibration_parse(text->text, text->length, "kept", &back, &err), "what was written is read: %s",
 	   err.text);
 	ok(same(c, &back), "and is the same, to the last digit");
 	ok(strlen(back.id) == 16, "its id has 16 digits");
 	ok(calibration_overhead(&back, "instructions:u", INTERFACE_STUBS, OVERHEAD_REGION, true) ==
-		   &back.overheads.items[2] &&
-	       !calibration_overhead(&back, "instructions:u", INTERFACE_STUBS, OVERHEAD_REGION, false) &&
-	       !calibration_overhead(&back, "instructions", INTERFACE_STUBS, OVERHEAD_REGION, true),
+			   &back.overheads.items[2] &&
+		   !calibration_overhead(&back, "instructions:u", INTERFACE_STUBS, OVERHEAD_REGION, false) &&
+		   !calibration_overhead(&back, "instructions", INTERFACE_STUBS, OVERHEAD_REGION, true),
 	   "a row is found by event, interface, part and pass");
 	ok(calibration_fit(&back, "calls", INTERFACE_LIBRARY_READ) == &back.fits.items[1] &&
-	       !calibration_fit(&back, "calls", INTERFACE_STUBS) && calibration_floor(&back, "task-clock") &&
-	       !calibration_floor(&back, "task-clock:u"),
+		   !calibration_fit(&back, "calls", INTERFACE_STUBS) && calibration_floor(&back, "task-clock") &&
+		   !calibration_floor(&back, "task-clock:u"),
 	   "so are fits and floors");
 	calibration_free(&back);
 }
@@ -125,7 +124,7 @@ static void test_damage(const struct str *text)
 	struct calibration back;
 	size_t taken = 0, silent = 0, leaked = 0;
 	for (size_t length = 0; length < text->length; length++) {
-		struct error err = { 0 };
+		struct error err = {0};
 		char *cut = malloc(length + 1); /* exactly as long, for the sanitizer */
 		memcpy(cut, text->text, length);
 		taken += calibration_parse(cut, length, "cut", &back, &err);
@@ -134,11 +133,11 @@ static void test_damage(const struct str *text)
 		free(cut);
 	}
 	ok(!taken && !silent && !leaked, "cut short at any byte it is refused, and says why");
-	struct random r = { .state = 5 };
+	struct random r = {.state = 5};
 	taken = silent = 0;
 	char *changed = malloc(text->length);
 	for (size_t i = 0; i < text->length; i++) {
-		struct error err = { 0 };
+		struct error err = {0};
 		memcpy(changed, text->text, text->length);
 		changed[i] = (char)(changed[i] ^ (1 + random_below(&r, 255)));
 		taken += calibration_parse(changed, text->length, "changed", &back, &err);
@@ -161,10 +160,10 @@ static uint64_t fnv1a(const char *bytes, size_t n)
 /* A text that somebody else made, with its sum right. */
 static bool parse_with(const struct str *text, const char *from, const char *to, struct error *err)
 {
-	struct str other = { 0 };
+	struct str other = {0};
 	struct calibration back;
 	const char *at = strstr(text->text, from), *end = strstr(text->text, "[end]");
-	*err = (struct error){ 0 };
+	*err = (struct error){0};
 	str_append_bytes(&other, text->text, (size_t)(at - text->text));
 	str_append(&other, to);
 	str_append_bytes(&other, at + strlen(from), (size_t)(end - at) - strlen(from));
@@ -179,29 +178,29 @@ static bool parse_with(const struct str *text, const char *from, const char *to,
 static void test_meaning(const struct str *text)
 {
 	static const char *const wrong[][2] = {
-		{ "format = 1", "format = 2" },
-		{ "cpus = 2", "cpus = 0" },
-		{ "cpus = 2", "cpus = two" },
-		{ "confidence = 0.94999999999999996", "confidence = 1" },
-		{ "processes = 100", "processes = -1" },
-		{ "processes = 100", "" },
-		{ "processes = 100", "processes = 100\nprocesses = 100" },
-		{ "processes = 100", "processes = 100\nmore = 1" },
-		{ "interface = library-user", "interface = librarian" },
-		{ "part = enter", "part = entrance" },
-		{ "pass = cold", "pass = lukewarm" },
-		{ "constant = yes", "constant = maybe" },
-		{ "event = instructions:u", "event =" },
-		{ "n = 100", "n = 0" },
-		{ "sd = 0.001", "sd = -0.001" },
-		{ "sd = 0.001", "sd = nan" },
-		{ "sd = 0.001", "sd = inf" },
-		{ "median = 139", "median = -3" },
-		{ "most = 1000000000000000", "most = 100" },
-		{ "[overhead]", "[overheads]" },
-		{ "[overhead]", "[calibration]" },
-		{ "[floor]", "[end]" },
-		{ "half_width = 0.10000000000000001", "half_width = 1e999" },
+		{"format = 1", "format = 2"},
+		{"cpus = 2", "cpus = 0"},
+		{"cpus = 2", "cpus = two"},
+		{"confidence = 0.94999999999999996", "confidence = 1"},
+		{"processes = 100", "processes = -1"},
+		{"processes = 100", ""},
+		{"processes = 100", "processes = 100\nprocesses = 100"},
+		{"processes = 100", "processes = 100\nmore = 1"},
+		{"interface = library-user", "interface = librarian"},
+		{"part = enter", "part = entrance"},
+		{"pass = cold", "pass = lukewarm"},
+		{"constant = yes", "constant = maybe"},
+		{"event = instructions:u", "event ="},
+		{"n = 100", "n = 0"},
+		{"sd = 0.001", "sd = -0.001"},
+		{"sd = 0.001", "sd = nan"},
+		{"sd = 0.001", "sd = inf"},
+		{"median = 139", "median = -3"},
+		{"most = 1000000000000000", "most = 100"},
+		{"[overhead]", "[overheads]"},
+		{"[overhead]", "[calibration]"},
+		{"[floor]", "[end]"},
+		{"half_width = 0.10000000000000001", "half_width = 1e999"},
 	};
 	struct error err;
 	size_t taken = 0, silent = 0;
@@ -239,7 +238,7 @@ static void test_machine(const struct calibration *c)
 	other = here;
 	other.tare_version = "0.2.0";
 	ok(!calibration_fits(c, &other, why, sizeof why) &&
-	       strstr(why, "version of tare '0.1.0', this is '0.2.0'"),
+		   strstr(why, "version of tare '0.1.0', this is '0.2.0'"),
 	   "not by another version of tare");
 }
 
@@ -247,7 +246,7 @@ static void test_file(struct calibration *c)
 {
 	char folder[] = "/tmp/tare-calibration-XXXXXX", path[128], old[64];
 	struct calibration back;
-	struct error err = { 0 };
+	struct error err = {0};
 	struct stat file;
 	if (!mkdtemp(folder)) {
 		ok(false, "a folder can be made");
@@ -277,7 +276,7 @@ static void test_file(struct calibration *c)
 	snprintf(command, sizeof command, "ls %s/a | wc -l | grep -qx 1 && rm -r %s", folder, folder);
 	ok(system(command) == 0, "and nothing else is left beside it");
 	c->cpu = "a\nb";
-	struct str text = { 0 };
+	struct str text = {0};
 	ok(!calibration_write(c, &text, &err), "a text that would break a line is refused");
 	str_free(&text);
 	c->cpu = here.cpu;
@@ -285,7 +284,7 @@ static void test_file(struct calibration *c)
 
 static void test_path(void)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	struct utsname names;
 	char expected[512];
 	uname(&names);
@@ -318,8 +317,8 @@ static void test_path(void)
 int main(void)
 {
 	struct calibration c;
-	struct str text = { 0 };
-	struct error err = { 0 };
+	struct str text = {0};
+	struct error err = {0};
 	fill(&c);
 	if (!ok(calibration_write(&c, &text, &err), "a calibration is written"))
 		return done();

@@ -29,7 +29,8 @@ static const char server_py[] =
 	"        elif self.path.startswith('/garbage'):\n"
 	"            self.send_response(200); self.end_headers(); self.wfile.write(b'<html>' * 1000)\n"
 	"        elif self.path.startswith('/other'):\n"
-	"            self.send_response(200); self.end_headers(); self.wfile.write(open('other.debug', 'rb').read())\n"
+	"            self.send_response(200); self.end_headers(); self.wfile.write(open('other.debug', "
+	"'rb').read())\n"
 	"        elif self.path.startswith('/broken'): self.send_error(500)\n"
 	"        else: super().do_GET()\n"
 	"server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)\n"
@@ -108,7 +109,8 @@ static void configure(const char *what)
 
 static struct symbols *fresh(bool debuginfod)
 {
-	struct symbols_options options = {.size = sizeof options, .debug_directory = "/no/such/folder", .debuginfod = debuginfod};
+	struct symbols_options options = {
+		.size = sizeof options, .debug_directory = "/no/such/folder", .debuginfod = debuginfod};
 	struct symbols *s;
 	if (!symbols_new(&options, &s, NULL))
 		exit(2);
@@ -125,26 +127,34 @@ static bool has_names(struct symbols *s, const char *program)
 
 static bool build(void)
 {
-	return shell("cd %s && gcc -g -O1 -fno-inline -Wl,--build-id=0xabcdef0123456789 program.c -o whole && objcopy --only-keep-debug whole whole.debug && "
-		     "gcc -g -O1 -fno-inline -Wl,--build-id=0x1122334455667788 program.c -o second && objcopy --only-keep-debug second other.debug && "
-		     "gcc -g -O1 -Wl,--build-id=none program.c -o nameless && strip whole -o stripped && strip second nameless && "
-		     "mkdir -p buildid/abcdef0123456789 && cp whole.debug buildid/abcdef0123456789/debuginfo", folder);
+	return shell("cd %s && gcc -g -O1 -fno-inline -Wl,--build-id=0xabcdef0123456789 program.c -o whole && "
+		     "objcopy --only-keep-debug whole whole.debug && "
+		     "gcc -g -O1 -fno-inline -Wl,--build-id=0x1122334455667788 program.c -o second && objcopy "
+		     "--only-keep-debug second other.debug && "
+		     "gcc -g -O1 -Wl,--build-id=none program.c -o nameless && strip whole -o stripped && strip "
+		     "second nameless && "
+		     "mkdir -p buildid/abcdef0123456789 && cp whole.debug buildid/abcdef0123456789/debuginfo",
+		     folder);
 }
 
 static void found(void)
 {
 	configure("");
 	struct symbols *s = fresh(true);
-	ok(has_names(s, "stripped") && !symbols_trouble(s, in_folder("stripped")), "names and lines of a stripped program come from the server");
+	ok(has_names(s, "stripped") && !symbols_trouble(s, in_folder("stripped")),
+	   "names and lines of a stripped program come from the server");
 	size_t before = asked();
 	equal_u64(before, 1, "which is asked once");
-	ok(!has_names(s, "second") && strstr(symbols_trouble(s, in_folder("second")), "no debuginfod server has it"),
+	ok(!has_names(s, "second") &&
+		   strstr(symbols_trouble(s, in_folder("second")), "no debuginfod server has it"),
 	   "of a program that it does not have it gives none, and that is said");
-	ok(!has_names(s, "nameless") && strstr(symbols_trouble(s, in_folder("nameless")), "no build ID"), "a program without a build ID is not asked for");
+	ok(!has_names(s, "nameless") && strstr(symbols_trouble(s, in_folder("nameless")), "no build ID"),
+	   "a program without a build ID is not asked for");
 	ok(has_names(s, "whole") && asked() == before + 1, "nor is one that has its names and lines");
 	symbols_free(s);
 	s = fresh(true);
-	ok(has_names(s, "stripped") && asked() == before + 1, "what was fetched is kept: the next time nothing is asked");
+	ok(has_names(s, "stripped") && asked() == before + 1,
+	   "what was fetched is kept: the next time nothing is asked");
 	symbols_free(s);
 }
 
@@ -160,11 +170,13 @@ static void not_wanted(void)
 	symbols_free(s);
 	unsetenv("DEBUGINFOD_URLS");
 	s = fresh(true);
-	ok(!has_names(s, "stripped") && !strstr(symbols_trouble(s, in_folder("stripped")), "debuginfod"), "nor where the user named no server");
+	ok(!has_names(s, "stripped") && !strstr(symbols_trouble(s, in_folder("stripped")), "debuginfod"),
+	   "nor where the user named no server");
 	symbols_free(s);
 	setenv("DEBUGINFOD_URLS", "  ", 1);
 	s = fresh(true);
-	ok(!has_names(s, "stripped") && !strstr(symbols_trouble(s, in_folder("stripped")), "debuginfod"), "an empty list is none");
+	ok(!has_names(s, "stripped") && !strstr(symbols_trouble(s, in_folder("stripped")), "debuginfod"),
+	   "an empty list is none");
 	symbols_free(s);
 	equal_u64(asked(), before, "and no server is asked");
 }
@@ -182,7 +194,8 @@ static void not_usable(const char *what, const char *said, bool ends_it, const c
 	size_t after = asked();
 	has_names(s, "second");
 	if (ends_it)
-		ok(after == asked() && strstr(symbols_trouble(s, in_folder("second")), said), "and it is not asked for another one");
+		ok(after == asked() && strstr(symbols_trouble(s, in_folder("second")), said),
+		   "and it is not asked for another one");
 	else
 		ok(after > before, "it was asked");
 	symbols_free(s);
@@ -201,10 +214,16 @@ static void ended(void)
 {
 	struct symbols *s;
 	configure("hang");
-	struct symbols_options options = {.size = sizeof options, .debug_directory = "/no/such/folder", .debuginfod = true, .progress = end_at_once,
+	// clang-format off: a table, a row a line
+	struct symbols_options options = {.size = sizeof options,
+					  .debug_directory = "/no/such/folder",
+					  .debuginfod = true,
+					  .progress = end_at_once,
 					  .progress_context = &calls};
+	// clang-format on
 	ok(symbols_new(&options, &s, NULL) && !has_names(s, "stripped") && calls == 1 &&
-	   strstr(symbols_trouble(s, in_folder("stripped")), "it was ended"), "the caller is told that it waits, and can end it");
+		   strstr(symbols_trouble(s, in_folder("stripped")), "it was ended"),
+	   "the caller is told that it waits, and can end it");
 	symbols_free(s);
 }
 
@@ -218,8 +237,10 @@ int main(void)
 	write_text("server.py", server_py);
 	write_text("program.c", program_c);
 	/* of a user's configuration nothing counts here */
-	static const char *const variables[] = {"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY", "DEBUGINFOD_PROGRESS", "DEBUGINFOD_VERBOSE",
-						"DEBUGINFOD_MAXSIZE", "DEBUGINFOD_MAXTIME", "DEBUGINFOD_HEADERS_FILE"};
+	static const char *const variables[] = {
+		"http_proxy",         "HTTP_PROXY",          "all_proxy",
+		"ALL_PROXY",          "DEBUGINFOD_PROGRESS", "DEBUGINFOD_VERBOSE",
+		"DEBUGINFOD_MAXSIZE", "DEBUGINFOD_MAXTIME",  "DEBUGINFOD_HEADERS_FILE"};
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		unsetenv(variables[i]);
 	setenv("DEBUGINFOD_TIMEOUT", "1", 1);
@@ -234,7 +255,8 @@ int main(void)
 		not_wanted();
 		not_usable("garbage", "is not its debug file", false, "garbage is not taken");
 		not_usable("other", "is not its debug file", false, "nor is a file of another build ID");
-		not_usable("hang", "sent nothing for too long", true, "a server that hangs is given up after DEBUGINFOD_TIMEOUT");
+		not_usable("hang", "sent nothing for too long", true,
+			   "a server that hangs is given up after DEBUGINFOD_TIMEOUT");
 		not_usable("slow", "sent nothing for too long", true, "so is one that stops in the middle");
 		not_usable("broken", "no debuginfod server has it", false, "one that reports an error has none");
 		ended();

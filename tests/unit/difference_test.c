@@ -8,9 +8,9 @@
 
 static struct profile_estimate estimate(uint64_t k, uint64_t n, double factor)
 {
-	struct interval is = { 0 };
+	struct interval is = {0};
 	stats_share(k, n, 0.95, &is);
-	return (struct profile_estimate){ factor * is.value, factor * is.low, factor * is.high, true };
+	return (struct profile_estimate){factor * is.value, factor * is.low, factor * is.high, true};
 }
 
 /* Newcombe (1998), table II, method 10: 56/70 - 48/80, 9/10 - 3/10, 5/56 - 0/29. The last one's share of 0 is
@@ -21,11 +21,15 @@ static void published(void)
 	static const struct {
 		uint64_t a, m, b, n;
 		double low, high, tolerance;
-	} rows[] = { { 56, 70, 48, 80, 0.0524, 0.3339, 5e-5 }, { 9, 10, 3, 10, 0.1705, 0.8090, 0.05 }, { 5, 56, 0, 29, -0.0381, 0.1926, 5e-4 } };
+	} rows[] = {{56, 70, 48, 80, 0.0524, 0.3339, 5e-5},
+		    {9, 10, 3, 10, 0.1705, 0.8090, 0.05},
+		    {5, 56, 0, 29, -0.0381, 0.1926, 5e-4}};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct profile_estimate after = estimate(rows[i].a, rows[i].m, 1), before = estimate(rows[i].b, rows[i].n, 1);
+		struct profile_estimate after = estimate(rows[i].a, rows[i].m, 1),
+					before = estimate(rows[i].b, rows[i].n, 1);
 		struct profile_change is = profile_change_of(&before, &after, false);
-		ok(is.has_interval, "%d of %d against %d of %d has an interval", (int)rows[i].a, (int)rows[i].m, (int)rows[i].b, (int)rows[i].n);
+		ok(is.has_interval, "%d of %d against %d of %d has an interval", (int)rows[i].a, (int)rows[i].m,
+		   (int)rows[i].b, (int)rows[i].n);
 		near(is.low, rows[i].low, rows[i].tolerance, "its low end is Newcombe's");
 		near(is.high, rows[i].high, rows[i].tolerance, "its high end is Newcombe's");
 		ok(is.sure == (is.low > 0), "it is sure where it does not contain 0");
@@ -34,7 +38,7 @@ static void published(void)
 
 static void exact(void)
 {
-	const struct profile_estimate before = { .value = 1000 }, after = { .value = 1001 };
+	const struct profile_estimate before = {.value = 1000}, after = {.value = 1001};
 	struct profile_change is = profile_change_of(&before, &after, true);
 	ok(is.value == 1 && is.sure && !is.has_interval, "a counted difference of 1 is sure, and has no interval");
 	is = profile_change_of(&before, &before, true);
@@ -65,7 +69,7 @@ static double coverage(unsigned n0, double p0, double f0, unsigned n1, double p1
 
 static void covers(void)
 {
-	static const double shares[] = { 0.02, 0.1, 0.3, 0.5, 0.8 };
+	static const double shares[] = {0.02, 0.1, 0.3, 0.5, 0.8};
 	double least = 1, mean = 0;
 	int n = 0;
 	for (int i = 0; i < 5; i++)

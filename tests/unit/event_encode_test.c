@@ -74,7 +74,7 @@ static void remove_sysfs(void)
 
 static struct event_machine machine_of(const char *family)
 {
-	return (struct event_machine){ .sysfs_root = root, .family = family, .absent_pmus = true };
+	return (struct event_machine){.sysfs_root = root, .family = family, .absent_pmus = true};
 }
 
 /* The index-th encoding of a request on a machine of the family; err may be NULL. */
@@ -90,7 +90,7 @@ static void encodes(const char *request, const char *family, uint32_t type, uint
 		    uint64_t config2)
 {
 	struct event_encoding is;
-	struct error err = { 0 };
+	struct error err = {0};
 	bool done = encode(request, family, 0, &is, &err);
 	if (!done)
 		printf("# %s\n", err.text);
@@ -104,7 +104,7 @@ static void encodes(const char *request, const char *family, uint32_t type, uint
 static void does_not_encode(const char *request, enum error_code code, const char *part)
 {
 	struct event_encoding out;
-	struct error err = { 0 };
+	struct error err = {0};
 	bool done = encode(request, "intel", 0, &out, &err);
 	if (done || err.code != code || !strstr(err.text, part))
 		printf("# %s, code %d: %s\n", done ? "encoded" : "refused", err.code, err.text);
@@ -151,11 +151,11 @@ static void test_kernel_names(void)
 	encodes("branches", "armv8", 4, 0x21, 0, 0);
 
 	struct event_encoding is;
-	struct error err = { 0 };
+	struct error err = {0};
 	ok(!encode("branches", "intel", 0, &is, &err) && err.code == ERROR_UNSUPPORTED,
 	   "Arm's code of branches is for Arm");
 	ok(encode("branches", "intel", 1, &is, &err) && is.type == 0 && is.config == 4 &&
-	       strcmp(is.how, "intel,amd,other:branches") == 0,
+		   strcmp(is.how, "intel,amd,other:branches") == 0,
 	   "elsewhere branches is the kernel's generic event, and the encoding says how");
 	ok(!encode("branches", "armv8", 1, &is, &err) && err.code == ERROR_UNSUPPORTED,
 	   "the kernel's generic branches are not taken on Arm, where they may be taken branches only");
@@ -219,7 +219,7 @@ static void test_sysfs(void)
 	does_not_encode("cpu/cpu-cycles,mem-loads/", ERROR_USAGE, "names more than one event");
 	does_not_encode("power/energy-cores/", ERROR_UNSUPPORTED, "the scale 'no number'");
 
-	struct error err = { 0 };
+	struct error err = {0};
 	struct event event;
 	struct event_machine machine = machine_of("intel");
 	event_parse(table, "cpu/evnet=1/", &event, NULL);
@@ -237,7 +237,7 @@ static bool pfm_has_intel(void)
 static bool pfm_encodes_somewhere(const char *name)
 {
 	for (int pmu = 0; pmu < PFM_PMU_MAX; pmu++) {
-		pfm_pmu_info_t info = { .size = sizeof info };
+		pfm_pmu_info_t info = {.size = sizeof info};
 		char request[512];
 		struct event_encoding is;
 		if (pfm_get_pmu_info((pfm_pmu_t)pmu, &info) != PFM_SUCCESS)
@@ -269,7 +269,7 @@ static void test_pfm(void)
 
 	struct event event;
 	struct event_encoding is;
-	struct error err = { 0 };
+	struct error err = {0};
 	struct event_machine here = machine_of("intel");
 	here.absent_pmus = false;
 	/* a machine is one of the two at most */
@@ -299,17 +299,18 @@ static void test_pfm(void)
 	ok(add("[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = perf\n"
 	       "encoding = intel:skl::FP_ARITH_INST_RETIRED:256B_PACKED_DOUBLE*4\n",
 	       &err) &&
-	       encode("x:u", "intel", 0, &is, &err) && is.config == 0x10c7 && is.scale == 4,
+		   encode("x:u", "intel", 0, &is, &err) && is.config == 0x10c7 && is.scale == 4,
 	   "a row's name of libpfm4 may have a factor");
 }
 
 /* Encodings of a user's row. */
 static void test_added(void)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	ok(add("[my-event]\ndefinition = Mine.\nunit = mines\nscope = thread\ncounted_by = perf\n"
 	       "encoding = intel:r1a8*4\nencoding = amd,other:r76\n",
-	       &err), "a row with encodings for several families is added");
+	       &err),
+	   "a row with encodings for several families is added");
 	encodes("my-event", "intel", 4, 0x1a8, 0, 0);
 
 	struct event_encoding is;
@@ -333,14 +334,14 @@ static void test_host(void)
 	equal_text(host.family, "armv8", "an arm64 host is of the armv8 family");
 #else
 	ok(strcmp(host.family, "intel") == 0 || strcmp(host.family, "amd") == 0 ||
-	       strcmp(host.family, "other") == 0,
+		   strcmp(host.family, "other") == 0,
 	   "the host's family is known: %s", host.family);
 #endif
 }
 
 int main(void)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* read by libpfm4 when it starts */
 	if (!(table = event_table_new(&err))) {
 		ok(false, "the embedded tables parse");

@@ -86,7 +86,8 @@ static void test_paper_names(void)
 				found = (strncmp(*paper, "r10000:", 7) == 0 &&
 					 (strcmp(perfex_event_at(k)->listed, *paper + 7) == 0 ||
 					  strcmp(perfex_event_at(k)->appendix, *paper + 7) == 0)) ||
-					(strncmp(*paper, "r12000:", 7) == 0 && !perfex_event_of(PERFEX_R12000, k)->appendix &&
+					(strncmp(*paper, "r12000:", 7) == 0 &&
+					 !perfex_event_of(PERFEX_R12000, k)->appendix &&
 					 strcmp(perfex_event_of(PERFEX_R12000, k)->listed, *paper + 7) == 0);
 			if (!found)
 				printf("# '%s' of '%s'\n", *paper, row->name);
@@ -101,46 +102,70 @@ static void test_paper_names(void)
 	equal_u64(missing, 0, "each of the Pentium's events has a canonical event");
 	missing = 0;
 	for (size_t i = 0; i < PERFEX_EVENTS; i++)
-		missing += !perfex_event_definition(table, PERFEX_R10000, i) || !perfex_event_definition(table, PERFEX_R12000, i);
+		missing += !perfex_event_definition(table, PERFEX_R10000, i) ||
+			   !perfex_event_definition(table, PERFEX_R12000, i);
 	equal_u64(missing, 0, "each of the R10000's events has a canonical event");
 	/* what has no meaning for a program's own accesses has a row that says why */
-	static const char *const without[] = { "p5mon:external_snoops",        "p5mon:data_cache_snooping_hits",
-					       "p5mon:breakpoint_match_DR3",   "p5mon:IO_read_or_write_cycle",
-					       "p5mon:non_cacheable_memory_reads", "p5mon:pipeline_flushes",
-					       "r10000:Virtual coherency conditions", "r10000:External interventions" };
+	// clang-format off: a table, a row a line
+	static const char *const without[] = {"p5mon:external_snoops",
+					      "p5mon:data_cache_snooping_hits",
+					      "p5mon:breakpoint_match_DR3",
+					      "p5mon:IO_read_or_write_cycle",
+					      "p5mon:non_cacheable_memory_reads",
+					      "p5mon:pipeline_flushes",
+					      "r10000:Virtual coherency conditions",
+					      "r10000:External interventions"};
+	// clang-format on
 	for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
 		struct event event;
-		ok(event_parse(table, without[i], &event, NULL) && !event.definition->model && event.definition->no_model,
+		ok(event_parse(table, without[i], &event, NULL) && !event.definition->model &&
+			   event.definition->no_model,
 		   "'%s' is not modelled, and its row says why", without[i]);
 	}
 	const struct event_definition *row = perfex_event_definition(table, PERFEX_R10000, 15);
 	ok(row && strcmp(row->name, "instructions") == 0, "perfex's event 15 is instructions");
 	row = paper_event_find(table, "p5mon", "data_read_miss");
-	ok(row && strcmp(row->name, "l1d-read-misses") == 0, "the Pentium's data_read_miss is l1d-read-misses, whatever perf's generic name means here");
-	static const struct { enum perfex_machine machine; unsigned number; const char *row; } perfex[] = {
-		{ PERFEX_R10000, 6, "branches-issued" }, { PERFEX_R12000, 6, "conditional-branches" },
-		{ PERFEX_R10000, 16, "cycles" }, { PERFEX_R12000, 16, "prefetch-instructions" },
-		{ PERFEX_R10000, 18, "loads-and-prefetches" }, { PERFEX_R12000, 18, "loads-and-prefetches" },
-		{ PERFEX_R10000, 24, "conditional-branch-misses" }, { PERFEX_R12000, 24, "conditional-branch-misses" },
+	ok(row && strcmp(row->name, "l1d-read-misses") == 0,
+	   "the Pentium's data_read_miss is l1d-read-misses, whatever perf's generic name means here");
+	// clang-format off: a table, a row a line
+	static const struct {
+		enum perfex_machine machine;
+		unsigned number;
+		const char *row;
+	} perfex[] = {
+		{PERFEX_R10000, 6, "branches-issued"},
+		{PERFEX_R12000, 6, "conditional-branches"},
+		{PERFEX_R10000, 16, "cycles"},
+		{PERFEX_R12000, 16, "prefetch-instructions"},
+		{PERFEX_R10000, 18, "loads-and-prefetches"},
+		{PERFEX_R12000, 18, "loads-and-prefetches"},
+		{PERFEX_R10000, 24, "conditional-branch-misses"},
+		{PERFEX_R12000, 24, "conditional-branch-misses"},
 		/* Korn, Table 1 */
-		{ PERFEX_R12000, 1, "instructions-issued" }, { PERFEX_R12000, 2, "loads-issued" }, { PERFEX_R12000, 3, "stores-issued" },
-		{ PERFEX_R12000, 25, "l1d-misses" }, { PERFEX_R12000, 9, "l1i-load-misses" }, { PERFEX_R12000, 26, "l2-data-misses" },
-		{ PERFEX_R12000, 10, "l2-code-misses" }, { PERFEX_R12000, 23, "tlb-misses" },
+		{PERFEX_R12000, 1, "instructions-issued"},
+		{PERFEX_R12000, 2, "loads-issued"},
+		{PERFEX_R12000, 3, "stores-issued"},
+		{PERFEX_R12000, 25, "l1d-misses"},
+		{PERFEX_R12000, 9, "l1i-load-misses"},
+		{PERFEX_R12000, 26, "l2-data-misses"},
+		{PERFEX_R12000, 10, "l2-code-misses"},
+		{PERFEX_R12000, 23, "tlb-misses"},
 	};
+	// clang-format on
 	for (size_t i = 0; i < sizeof perfex / sizeof *perfex; i++) {
 		row = perfex_event_definition(table, perfex[i].machine, perfex[i].number);
-		ok(row && strcmp(row->name, perfex[i].row) == 0, "perfex's event %u of the %s is %s", perfex[i].number,
-		   perfex_machine_name(perfex[i].machine), perfex[i].row);
+		ok(row && strcmp(row->name, perfex[i].row) == 0, "perfex's event %u of the %s is %s",
+		   perfex[i].number, perfex_machine_name(perfex[i].machine), perfex[i].row);
 	}
 }
 
 static void test_papi_names(void)
 {
-	static const char *const names[] = { "TOT_CYC", "TOT_INS", "TOT_IIS", "LD_INS",  "SR_INS", "LST_INS",
-					     "BR_INS",  "BR_CN",   "BR_TKN",  "BR_MSP",  "FP_INS", "FP_OPS",
-					     "FMA_INS", "FDV_INS", "FSQ_INS", "INT_INS", "L1_DCM", "L1_ICM",
-					     "L2_DCM",  "L2_ICM",  "L3_TCM",  "TLB_DM",  "TLB_IM", "RES_STL",
-					     "STL_ICY", "HW_INT",  "REF_CYC", "SP_OPS",  "DP_OPS", "VEC_INS" };
+	static const char *const names[] = {"TOT_CYC", "TOT_INS", "TOT_IIS", "LD_INS",  "SR_INS", "LST_INS",
+					    "BR_INS",  "BR_CN",   "BR_TKN",  "BR_MSP",  "FP_INS", "FP_OPS",
+					    "FMA_INS", "FDV_INS", "FSQ_INS", "INT_INS", "L1_DCM", "L1_ICM",
+					    "L2_DCM",  "L2_ICM",  "L3_TCM",  "TLB_DM",  "TLB_IM", "RES_STL",
+					    "STL_ICY", "HW_INT",  "REF_CYC", "SP_OPS",  "DP_OPS", "VEC_INS"};
 	bool all = true;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct event bare, prefixed;
@@ -157,17 +182,18 @@ static void test_papi_names(void)
 	ok(all, "the presets of the papers are known with and without PAPI_");
 	struct event event;
 	ok(event_parse(table, "PAPI_TOT_INS:u", &event, NULL) &&
-	       strcmp(event.definition->name, "instructions") == 0 && strcmp(event.label, "PAPI_TOT_INS:u") == 0,
+		   strcmp(event.definition->name, "instructions") == 0 &&
+		   strcmp(event.label, "PAPI_TOT_INS:u") == 0,
 	   "PAPI_TOT_INS:u is instructions, and reports show the name that was asked for");
 }
 
 static void test_account_names(void)
 {
 	/* src/measure/account.c finds them by these names */
-	static const char *const names[] = { "elapsed-time",       "user-time",           "system-time",
-					     "cpu-time",           "peak-memory",         "page-faults",
-					     "minor-faults",       "major-faults",        "context-switches",
-					     "voluntary-switches", "involuntary-switches" };
+	static const char *const names[] = {"elapsed-time",       "user-time",           "system-time",
+					    "cpu-time",           "peak-memory",         "page-faults",
+					    "minor-faults",       "major-faults",        "context-switches",
+					    "voluntary-switches", "involuntary-switches"};
 	bool all = true;
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		const struct event_definition *row = event_table_find(table, names[i]);
@@ -179,7 +205,7 @@ static void test_account_names(void)
 	equal_text(time->unit, "ns", "times are in ns");
 	equal_text(memory->unit, "bytes", "memory is in bytes");
 	ok(time->kind == EVENT_DURATION && memory->kind == EVENT_LEVEL &&
-	       event_table_find(table, "page-faults")->kind == EVENT_OCCURRENCE,
+		   event_table_find(table, "page-faults")->kind == EVENT_OCCURRENCE,
 	   "a time is a duration, a peak is a level, a fault is an occurrence");
 }
 
@@ -187,7 +213,7 @@ static void test_account_names(void)
 
 static void refuses_rows(const char *text, const char *message)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	size_t before = event_table_count(table);
 	bool done = add(text, &err);
 	if (done || !strstr(err.text, message))
@@ -198,20 +224,20 @@ static void refuses_rows(const char *text, const char *message)
 static void test_adding(void)
 {
 	static const char good[] =
-	    "[my-event]\ndefinition = Mine.\nunit = mines\nscope = thread\ncounted_by = perf\n"
-	    "encoding = intel:r1a8*4\nencoding = amd,other:r76\nalias = mine\npapi = MY_EVT MY_EV2\n"
-	    "paper = p5mon:my\ndefault = yes\nkind = duration\n";
-	struct error err = { 0 };
+		"[my-event]\ndefinition = Mine.\nunit = mines\nscope = thread\ncounted_by = perf\n"
+		"encoding = intel:r1a8*4\nencoding = amd,other:r76\nalias = mine\npapi = MY_EVT MY_EV2\n"
+		"paper = p5mon:my\ndefault = yes\nkind = duration\n";
+	struct error err = {0};
 	struct event event;
 	size_t before = event_table_count(table);
 	ok(add(good, &err), "a row of the user's is added");
 	const struct event_definition *row = event_table_find(table, "my-event");
 	ok(row && row->in_default_set && row->kind == EVENT_DURATION && row->counted_by == COUNTED_BY_PERF &&
-	       strcmp(row->papi, "MY_EVT") == 0 && strcmp(row->encodings[1], "amd,other:r76") == 0 &&
-	       !row->encodings[2],
+		   strcmp(row->papi, "MY_EVT") == 0 && strcmp(row->encodings[1], "amd,other:r76") == 0 &&
+		   !row->encodings[2],
 	   "its keys are in the row");
 	ok(event_parse(table, "mine:u", &event, NULL) && event.definition == row &&
-	       strcmp(event.label, "my-event:u") == 0,
+		   strcmp(event.label, "my-event:u") == 0,
 	   "its alias names it, and reports show the canonical name");
 	ok(event_parse(table, "MY_EV2", &event, NULL) && event.definition == row, "its second PAPI name names it");
 
@@ -228,8 +254,8 @@ static void test_adding(void)
 	refuses_rows("[x]\ndefinition = D.\nunit = u\nscope = thread\n", "'x' has no counted_by");
 	refuses_rows("[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = perf\n", "has no encoding");
 	refuses_rows(
-	    "[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = exact\nencoding = generic:cycles\n",
-	    "does not name perf");
+		"[x]\ndefinition = D.\nunit = u\nscope = thread\ncounted_by = exact\nencoding = generic:cycles\n",
+		"does not name perf");
 	refuses_rows("[x]\nencoding = mips:r1\n", "my.events:2: not a kind of encoding: 'mips:r1'");
 	refuses_rows("[x]\nencoding = intel,mips:r1\n", "not a kind of encoding");
 	refuses_rows("[x]\nencoding = intel:\n", "not a kind of encoding");
@@ -249,7 +275,7 @@ static void parses(const char *request, enum event_naming naming, const char *la
 		   uint64_t period)
 {
 	struct event event;
-	struct error err = { 0 };
+	struct error err = {0};
 	bool done = event_parse(table, request, &event, &err);
 	if (!done)
 		printf("# %s\n", err.text);
@@ -258,21 +284,21 @@ static void parses(const char *request, enum event_naming naming, const char *la
 		printf("# naming %d, label '%s', levels %u, period %" PRIu64 ", text '%s'\n", event.naming,
 		       event.label, event.levels, event.period, event.text);
 	ok(done && event.naming == naming && strcmp(event.label, label) == 0 && event.levels == levels &&
-	       event.period == period && strcmp(event.text, request) == 0,
+		   event.period == period && strcmp(event.text, request) == 0,
 	   "'%s' is shown as '%s'", request, label);
 }
 
 static void refuses(const char *request, const char *text, const char *hint)
 {
-	struct event event = { .period = 77 };
-	struct error err = { 0 };
+	struct event event = {.period = 77};
+	struct error err = {0};
 	bool done = event_parse(table, request, &event, &err);
 	if (done || !strstr(err.text, text) || !strstr(err.hint, hint))
 		printf("# %s: %s (%s)\n", done ? "accepted" : "refused", err.text, err.hint);
 	char shown[60];
 	str_escape_to(shown, sizeof shown, request);
 	ok(!done && err.code == ERROR_USAGE && strstr(err.text, text) && strstr(err.hint, hint) &&
-	       event.period == 77,
+		   event.period == 77,
 	   "'%s' is refused: %s", shown, text);
 }
 
@@ -300,7 +326,8 @@ static void test_grammar(void)
 	parses("r10000:Graduated floating point instructions", NAMED_PAPER,
 	       "r10000:Graduated floating point instructions", BOTH, 0);
 	parses("r10000:Instructions graduated", NAMED_PAPER, "r10000:Instructions graduated", BOTH, 0);
-	parses("r10000:load/prefetch/sync/CacheOp graduated:u", NAMED_PAPER, "r10000:load/prefetch/sync/CacheOp graduated:u", LEVEL_USER, 0);
+	parses("r10000:load/prefetch/sync/CacheOp graduated:u", NAMED_PAPER,
+	       "r10000:load/prefetch/sync/CacheOp graduated:u", LEVEL_USER, 0);
 	parses("Branches mispredicted", NAMED_PAPER, "Branches mispredicted", BOTH, 0);
 	parses("data_tlb_miss:u", NAMED_PAPER, "data_tlb_miss:u", LEVEL_USER, 0);
 	parses("pentium::data_tlb_miss", NAMED_PAPER, "pentium::data_tlb_miss", BOTH, 0);
@@ -346,7 +373,7 @@ static void test_grammar(void)
 	longest[sizeof longest - 1] = '\0';
 	refuses(longest, "longer than 500 characters", "");
 
-	struct error err = { 0 };
+	struct error err = {0};
 	struct event event;
 	unsigned quoted = 0;
 	event_parse(table, "cache-mises", &event, &err);
@@ -366,26 +393,26 @@ static void test_lists(void)
 {
 	struct event *events = NULL;
 	size_t n = 0;
-	struct error err = { 0 };
+	struct error err = {0};
 	ok(event_parse_list(table, "cycles,cpu/event=0x3c,umask=0/:u, instructions:k ,cycles", &events, &n,
 			    &err) &&
-	       n == 4,
+		   n == 4,
 	   "commas inside pmu/…/ do not separate, and spaces around a name do not matter");
 	ok(n == 4 && strcmp(events[1].label, "cpu/event=0x3c,umask=0/:u") == 0 && events[2].levels == LEVEL_KERNEL,
 	   "each request of a list is its own");
 	ok(n == 4 && strcmp(events[3].label, "cycles") == 0, "a request that comes twice is kept twice");
 	ok(event_parse_list(table, "task-clock", &events, &n, &err) && n == 5 &&
-	       strcmp(events[4].text, "task-clock") == 0,
+		   strcmp(events[4].text, "task-clock") == 0,
 	   "a second list is appended");
 	ok(event_parse_list(table, "r10000:Store/prefetch exclusive,cycles", &events, &n, &err) == false &&
-	       n == 5 && strstr(err.text, "'r10000:Store/prefetch exclusive'"),
+		   n == 5 && strstr(err.text, "'r10000:Store/prefetch exclusive'"),
 	   "a slash in a paper's name does not swallow the comma behind it");
 
 	const struct event *before = events;
 	ok(!event_parse_list(table, "cycles,nonsense", &events, &n, &err) && n == 5 && events == before,
 	   "a list with an unknown event appends nothing");
 	ok(!event_parse_list(table, "cycles,,instructions", &events, &n, &err) &&
-	       strstr(err.text, "an empty name"),
+		   strstr(err.text, "an empty name"),
 	   "an empty name in a list is an error");
 	ok(!event_parse_list(table, "cycles,", &events, &n, &err) && strstr(err.text, "an empty name"),
 	   "… at its end too");
@@ -396,7 +423,7 @@ static void test_lists(void)
 	for (size_t i = 0; list && i < many; i++, length += 7)
 		memcpy(list + length, "cycles,", 8);
 	ok(list && !event_parse_list(table, list, &events, &n, &err) && err.code == ERROR_LIMIT && n == 5 &&
-	       strstr(err.text, "more than 4096 events"),
+		   strstr(err.text, "more than 4096 events"),
 	   "a list of 100,000 events is refused");
 	/* 5 are there already */
 	if (list)
@@ -410,7 +437,7 @@ static void test_lists(void)
 
 int main(void)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1); /* read by libpfm4 when it starts */
 	if (!(table = event_table_new(&err))) {
 		ok(false, "the embedded tables parse");

@@ -46,14 +46,20 @@ struct outcome {
 };
 
 /* Runs argv to its end with output thrown away. */
-static struct outcome count(char *const *argv, const char *const *requests, size_t n, bool children, bool per_thread)
+static struct outcome count(char *const *argv, const char *const *requests, size_t n, bool children,
+			    bool per_thread)
 {
 	struct outcome o = {0};
 	struct event events[8];
 	const struct event *pointers[8];
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	struct command command = {.argv = argv, .stdin_fd = null, .stdout_fd = null, .stderr_fd = null};
-	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = children, .per_thread = per_thread};
+	// clang-format off: a table, a row a line
+	struct target target = {.kind = TARGET_COMMAND,
+				.command = &command,
+				.follow_children = children,
+				.per_thread = per_thread};
+	// clang-format on
 	struct counting *counting = NULL;
 	for (size_t i = 0; i < n; i++)
 		events[i] = event_of(requests[i]), pointers[i] = &events[i];
@@ -66,7 +72,8 @@ static struct outcome count(char *const *argv, const char *const *requests, size
 	}
 	for (size_t i = 0; o.stopped && i < n; i++)
 		if (o.run.readings[i].state != READING_COUNTED)
-			printf("# %s %s: %s: %s\n", argv[0], argv[1] && argv[2] ? argv[2] : "", requests[i], o.run.readings[i].why);
+			printf("# %s %s: %s: %s\n", argv[0], argv[1] && argv[2] ? argv[2] : "", requests[i],
+			       o.run.readings[i].why);
 	if (o.err.text[0])
 		printf("# %s: %s\n", argv[0], o.err.text);
 	if (o.prepared)
@@ -75,24 +82,25 @@ static struct outcome count(char *const *argv, const char *const *requests, size
 	return o;
 }
 
-static bool no_child_left(void)
-{
-	return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD;
-}
+static bool no_child_left(void) { return waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD; }
 
 static void test_available(void)
 {
 	struct availability a;
 	if (!is_available("instructions:u", &a))
 		printf("# %s\n", a.why);
-	ok(is_available("instructions:u", &a) && a.source == SOURCE_EXACT, "instructions in user mode can be counted exactly");
-	ok(!is_available("instructions", &a) && a.state == READING_UNSUPPORTED && a.why[0] && strstr(a.remedy, ":u"),
+	ok(is_available("instructions:u", &a) && a.source == SOURCE_EXACT,
+	   "instructions in user mode can be counted exactly");
+	ok(!is_available("instructions", &a) && a.state == READING_UNSUPPORTED && a.why[0] &&
+		   strstr(a.remedy, ":u"),
 	   "with the kernel's they are unsupported: nobody shall take one count for the other");
 	ok(!is_available("instructions:k", &a) && a.state == READING_UNSUPPORTED && a.why[0],
 	   "in kernel mode they are unsupported, with a reason");
 	ok(!is_available("cycles:u", &a) && a.why[0], "cycles are unsupported, with a reason");
-	ok(is_available("misaligned-accesses:u", &a) && a.source == SOURCE_EXACT, "what the access stream tells is counted exactly");
-	ok(!is_available("r12000::l1d-misses:u", &a) && strstr(a.remedy, "model:r12000"), "a machine's event is not the engine's");
+	ok(is_available("misaligned-accesses:u", &a) && a.source == SOURCE_EXACT,
+	   "what the access stream tells is counted exactly");
+	ok(!is_available("r12000::l1d-misses:u", &a) && strstr(a.remedy, "model:r12000"),
+	   "a machine's event is not the engine's");
 	ok(ops->native(backend, NULL, 0), "no event at all is a native run");
 }
 
@@ -111,11 +119,15 @@ static void test_trial(void)
 		bool known = true;
 		for (unsigned c = 0; c < COUNTS; c++)
 			known &= trial_truth((enum exact_count)c, ALL_GROUPS, &count[c]);
-		ok(known && exact_event_value(event, count, &value) && value > 0, "%s has a stimulus that moves it", event->name);
+		ok(known && exact_event_value(event, count, &value) && value > 0,
+		   "%s has a stimulus that moves it", event->name);
 		ok(passed && trial_counts(trial, event), "and it is counted right");
 		for (unsigned c = 0; passed && c < COUNTS; c++)
 			if (trial->wrong[c] && exact_event_uses(event, (enum exact_count)c))
-				printf("# count %u: %llu is right\n", c, trial_truth((enum exact_count)c, trial_groups(), &truth) ? (unsigned long long)truth : 0ull);
+				printf("# count %u: %llu is right\n", c,
+				       trial_truth((enum exact_count)c, trial_groups(), &truth)
+					       ? (unsigned long long)truth
+					       : 0ull);
 	}
 	for (unsigned without = 1; without <= ALL_GROUPS; without++) {
 		struct engine_trial less = {.without = without};
@@ -123,14 +135,17 @@ static void test_trial(void)
 		passed = trial_passed(&less);
 		for (unsigned c = 0; c < COUNTS; c++)
 			wrong += less.wrong[c];
-		ok(passed && wrong == 0, "on a processor without groups %x of instructions all is counted right (%u wrong) %s", without, wrong, less.why);
+		ok(passed && wrong == 0,
+		   "on a processor without groups %x of instructions all is counted right (%u wrong) %s", without,
+		   wrong, less.why);
 	}
 	/* one class that is counted wrongly */
 	struct event fp = event_of("fp-divides:u"), other = event_of("instructions:u");
 	struct availability a;
 	plain.wrong[COUNT_FP_DIVIDES] = true;
 	exact_event_available(&fp, &plain, &a);
-	ok(a.state == READING_UNSUPPORTED && strstr(a.why, "wrongly"), "a class whose trial fails is not counted: %s", a.why);
+	ok(a.state == READING_UNSUPPORTED && strstr(a.why, "wrongly"),
+	   "a class whose trial fails is not counted: %s", a.why);
 	exact_event_available(&other, &plain, &a);
 	ok(a.state == READING_COUNTED, "and the others are");
 }
@@ -140,11 +155,14 @@ static void test_counts(void)
 	char *const argv[] = {"true", NULL};
 	const char *const requests[] = {"instructions:u", "loads:u", "branches:u"};
 	struct outcome o = count(argv, requests, 3, true, false);
-	ok(o.stopped && WIFEXITED(o.status) && WEXITSTATUS(o.status) == 0, "a program found in PATH runs and ends as it does");
-	ok(o.run.n_events == 3 && o.run.n_rows == 1 && o.run.under_engine, "each event has one reading, and the run was under the engine");
+	ok(o.stopped && WIFEXITED(o.status) && WEXITSTATUS(o.status) == 0,
+	   "a program found in PATH runs and ends as it does");
+	ok(o.run.n_events == 3 && o.run.n_rows == 1 && o.run.under_engine,
+	   "each event has one reading, and the run was under the engine");
 	for (size_t i = 0; o.stopped && i < 3; i++)
 		ok(o.run.readings[i].state == READING_COUNTED && o.run.readings[i].source == SOURCE_EXACT &&
-		   o.run.readings[i].count_raw > 1000 && o.run.readings[i].running_ns == o.run.readings[i].enabled_ns,
+			   o.run.readings[i].count_raw > 1000 &&
+			   o.run.readings[i].running_ns == o.run.readings[i].enabled_ns,
 		   "%s of true are counted, exactly and all the time", requests[i]);
 	run_free(&o.run);
 	o = count(argv, NULL, 0, true, false);
@@ -157,10 +175,12 @@ static void test_children(void)
 {
 	char *const argv[] = {"sh", "-c", "true; (exit 0); /bin/true", NULL};
 	const char *const requests[] = {"instructions:u"};
-	struct outcome with = count(argv, requests, 1, true, false), without = count(argv, requests, 1, false, false);
+	struct outcome with = count(argv, requests, 1, true, false),
+		       without = count(argv, requests, 1, false, false);
 	ok(with.stopped && with.run.readings[0].state == READING_COUNTED, "a shell and its children are counted");
 	ok(without.stopped && without.run.readings[0].state == READING_COUNTED, "so is it without them");
-	ok(with.stopped && without.stopped && with.run.readings[0].count_raw > without.run.readings[0].count_raw + 50000,
+	ok(with.stopped && without.stopped &&
+		   with.run.readings[0].count_raw > without.run.readings[0].count_raw + 50000,
 	   "children's instructions are in the sum only when they are followed");
 	run_free(&with.run);
 	run_free(&without.run);
@@ -174,7 +194,7 @@ static void test_exec(void)
 	char *const shell[] = {"sh", "-c", ":", NULL};
 	struct outcome alone = count(shell, requests, 1, false, false);
 	ok(o.stopped && alone.stopped && o.run.readings[0].state == READING_COUNTED &&
-	   o.run.readings[0].count_raw > alone.run.readings[0].count_raw + 50000,
+		   o.run.readings[0].count_raw > alone.run.readings[0].count_raw + 50000,
 	   "what a program becomes by an exec is counted with it");
 	run_free(&o.run);
 	run_free(&alone.run);
@@ -188,7 +208,8 @@ static void test_rows(void)
 	if (ok(o.stopped && o.run.n_rows == 3, "with rows for threads, a shell and two subshells have three")) {
 		bool all = true;
 		for (size_t row = 0; row < 3; row++)
-			all = all && o.run.readings[row * 2].state == READING_COUNTED && o.run.readings[row * 2].tid > 0;
+			all = all && o.run.readings[row * 2].state == READING_COUNTED &&
+			      o.run.readings[row * 2].tid > 0;
 		ok(all, "each row names its thread");
 		ok(o.run.readings[1].state == READING_FAILED, "code lines are not a thread's");
 	}
@@ -212,7 +233,8 @@ static void test_blocks(void)
 		return (void)ok(false, "true runs: %s", err.text);
 	waitpid(ops->process(counting), &status, 0);
 	bool done = ops->stop(counting, &run, &err) && ops->blocks(counting, BLOCKS_OF_ALL, &text, &err);
-	ok(done && !strncmp(text.text, "module\toffset\tlength_bytes\tinstructions\tcount\n", 46), "basic blocks come with column names");
+	ok(done && !strncmp(text.text, "module\toffset\tlength_bytes\tinstructions\tcount\n", 46),
+	   "basic blocks come with column names");
 	bool own = false;
 	for (char *line = done ? strchr(text.text, '\n') + 1 : ""; *line; line = strchr(line, '\n') + 1) {
 		unsigned long long insns = 0, count = 0;
@@ -220,16 +242,19 @@ static void test_blocks(void)
 		sum += insns * count;
 		own |= !strncmp(line, "/usr/bin/true\t", 14) || !strncmp(line, "/bin/true\t", 10);
 	}
-	equal_u64(sum, done ? run.readings[0].count_raw : 1, "their counts times their instructions are the instructions");
+	equal_u64(sum, done ? run.readings[0].count_raw : 1,
+		  "their counts times their instructions are the instructions");
 	ok(own, "the program's own are among them, by its path");
 	str_free(&text);
 	text = (struct str){0};
 	unsigned long long calls = 0;
-	ok(done && ops->system_calls(counting, &text, &err) && strstr(text.text, "\nexit_group\t1\n") && strstr(text.text, "\nmmap\t"),
+	ok(done && ops->system_calls(counting, &text, &err) && strstr(text.text, "\nexit_group\t1\n") &&
+		   strstr(text.text, "\nmmap\t"),
 	   "system calls come by name");
 	for (char *line = text.text ? strchr(text.text, '\n') + 1 : ""; *line; line = strchr(line, '\n') + 1)
 		calls += strtoull(strchr(line, '\t') + 1, NULL, 10);
-	equal_u64(calls, done ? run.readings[1].count_raw : 1, "and are as many as the system calls counted in the code");
+	equal_u64(calls, done ? run.readings[1].count_raw : 1,
+		  "and are as many as the system calls counted in the code");
 	ops->end(counting);
 	str_free(&text);
 	run_free(&run);
@@ -243,8 +268,14 @@ static bool addresses(bool reproducible, const char *extra, char out[256])
 	int ends[2], status;
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		abort();
-	struct command command = {.argv = argv, .environment = environment, .stdin_fd = -1, .stdout_fd = ends[1], .stderr_fd = -1,
-		.reproducible = reproducible};
+	// clang-format off: a table, a row a line
+	struct command command = {.argv = argv,
+				  .environment = environment,
+				  .stdin_fd = -1,
+				  .stdout_fd = ends[1],
+				  .stderr_fd = -1,
+				  .reproducible = reproducible};
+	// clang-format on
 	struct target target = {.kind = TARGET_COMMAND, .command = &command};
 	struct counting *counting;
 	struct error err;
@@ -252,7 +283,8 @@ static bool addresses(bool reproducible, const char *extra, char out[256])
 	close(ends[1]);
 	memset(out, 0, 256);
 	if (done) {
-		for (ssize_t have = 0, got; have < 255 && (got = read(ends[0], out + have, (size_t)(255 - have))) > 0; have += got)
+		for (ssize_t have = 0, got;
+		     have < 255 && (got = read(ends[0], out + have, (size_t)(255 - have))) > 0; have += got)
 			continue;
 		waitpid(ops->process(counting), &status, 0);
 		ops->end(counting);
@@ -267,13 +299,15 @@ static void test_reproducible(void)
 	int persona = personality(0xffffffff); /* `setarch -R` started this? */
 	FILE *setting = fopen("/proc/sys/kernel/randomize_va_space", "re");
 	bool random = !setting || fgetc(setting) != '0';
-	bool done = addresses(true, "A=1", first) && addresses(true, "A=a value that is a good deal longer than the other one", second);
+	bool done = addresses(true, "A=1", first) &&
+		    addresses(true, "A=a value that is a good deal longer than the other one", second);
 	personality((unsigned long)persona & ~(unsigned long)ADDR_NO_RANDOMIZE);
 	done = done && addresses(false, "A=1", third);
 	personality((unsigned long)persona);
 	if (setting)
 		fclose(setting);
-	ok(done && strstr(first, "libc") && !strcmp(first, second), "reproducible executions have the same addresses, whatever the environment");
+	ok(done && strstr(first, "libc") && !strcmp(first, second),
+	   "reproducible executions have the same addresses, whatever the environment");
 	if (random)
 		ok(done && strcmp(first, third) != 0, "others do not");
 	else
@@ -306,8 +340,10 @@ static void test_bad_ends(void)
 	snprintf(script, sizeof script, "cat %s & exit 7", fifo);
 	char *const background[] = {"sh", "-c", script, NULL};
 	o = count(background, requests, 1, true, false);
-	ok(o.stopped && WEXITSTATUS(o.status) == 7, "a program that leaves a child behind ends with its own status");
-	ok(o.stopped && o.run.readings[0].state == READING_FAILED && (strstr(o.run.readings[0].why, "still runs") || strstr(o.run.readings[0].why, "being started")),
+	ok(o.stopped && WEXITSTATUS(o.status) == 7,
+	   "a program that leaves a child behind ends with its own status");
+	ok(o.stopped && o.run.readings[0].state == READING_FAILED &&
+		   (strstr(o.run.readings[0].why, "still runs") || strstr(o.run.readings[0].why, "being started")),
 	   "while the child runs, the count with children is not complete, and why is said");
 	run_free(&o.run);
 	let_go(fifo);
@@ -370,7 +406,8 @@ static void test_no_start(void)
 		abort();
 	close(fd);
 	o = count(script, requests, 1, true, false);
-	ok(o.stopped && WEXITSTATUS(o.status) == 5 && o.run.readings[0].state == READING_COUNTED, "a script is counted");
+	ok(o.stopped && WEXITSTATUS(o.status) == 5 && o.run.readings[0].state == READING_COUNTED,
+	   "a script is counted");
 	run_free(&o.run);
 	unlink(path);
 	ok(no_child_left(), "no process is left after failures");
@@ -410,9 +447,11 @@ static void test_refused(const char *mode, const char *reason, const char *fact)
 		snprintf(line, sizeof line, "cp /bin/true %s && chmod %s %s", argv[0], mode, argv[0]);
 		if (system(line) != 0 || setgid(65534) != 0 || setuid(65534) != 0)
 			_exit(2);
-		prctl(PR_SET_DUMPABLE, 1); /* as after an exec: changing the user made it untraceable, and its children */
+		prctl(PR_SET_DUMPABLE,
+		      1); /* as after an exec: changing the user made it untraceable, and its children */
 		struct outcome o = count(argv, requests, 1, true, false);
-		_exit(o.prepared && !o.gone && o.err.code == ERROR_UNSUPPORTED && strstr(o.err.text, reason) ? 0 : 1);
+		_exit(o.prepared && !o.gone && o.err.code == ERROR_UNSUPPORTED && strstr(o.err.text, reason) ? 0
+													     : 1);
 	}
 	int status;
 	waitpid(child, &status, 0);
@@ -449,7 +488,8 @@ int main(void)
 	test_bad_ends();
 	test_orphan();
 	test_no_start();
-	test_refused("4755", "set-user-ID", "a set-user-ID program is refused before it runs when its rights would be lost");
+	test_refused("4755", "set-user-ID",
+		     "a set-user-ID program is refused before it runs when its rights would be lost");
 	test_refused("0111", "not read", "so is a program whose file may not be read, for that reason");
 	ops->close(backend);
 	event_table_free(table);

@@ -8,7 +8,10 @@
 #include "engine/x86/vector.h"
 #include "tap.h"
 
-struct row { const uint8_t *code, *end; const char *expected; };
+struct row {
+	const uint8_t *code, *end;
+	const char *expected;
+};
 extern const struct row rows[], rows_end[];
 
 enum { EVENTS_MOST = 128 };
@@ -35,7 +38,8 @@ static void add_of(const char *begin, const char *middle, const char *end, uint6
 
 static void access(bool reads, bool writes, unsigned bytes)
 {
-	add("loads", reads), add("loads-and-prefetches", reads), add("data-reads", reads), add("data-read-bytes", reads * bytes);
+	add("loads", reads), add("loads-and-prefetches", reads), add("data-reads", reads),
+		add("data-read-bytes", reads * bytes);
 	add("stores", writes), add("data-writes", writes), add("data-write-bytes", writes * bytes);
 	add("data-accesses", reads + writes);
 }
@@ -81,7 +85,8 @@ static void expect(const char *word)
 	else if (sscanf(word, "S%u", &n) == 1)
 		access(false, true, n), add("memory-instructions", 1);
 	else if (sscanf(word, "x87:%u", &n) == 1)
-		add("x87-instructions", 1), add("x87-operations", n), add("fp-operations", n), add("fp-instructions", n > 0), add("pentium-flops", n);
+		add("x87-instructions", 1), add("x87-operations", n), add("fp-operations", n),
+			add("fp-instructions", n > 0), add("pentium-flops", n);
 	else if (!strncmp(word, "fp:", 3) || !strncmp(word, "fma:", 4))
 		floating(strchr(word, ':') + 1, word[1] == 'm');
 	else if (sscanf(word, "%63[^=]=%u", name, &n) == 2)
@@ -99,7 +104,8 @@ static bool as_expected(const struct row *row, struct x86_insn *insn)
 	struct exact_vector vector = {0};
 	struct exact_each each;
 	uint64_t count[COUNTS] = {0}, value;
-	bool good = x86_decode(row->code, (size_t)(row->end - row->code), insn) == X86_DECODE_OK && insn->length == row->end - row->code;
+	bool good = x86_decode(row->code, (size_t)(row->end - row->code), insn) == X86_DECODE_OK &&
+		    insn->length == row->end - row->code;
 	exact_vector_add(&vector, insn, &each);
 	for (size_t i = 0; i < COUNT_STATIC; i++)
 		count[i] = vector.of[i];
@@ -109,7 +115,8 @@ static bool as_expected(const struct row *row, struct x86_insn *insn)
 			printf("# %s has no value\n", event->name);
 			good = false;
 		} else if (value != expected[i]) {
-			printf("# %s: %llu, but it is %llu\n", event->name, (unsigned long long)value, (unsigned long long)expected[i]);
+			printf("# %s: %llu, but it is %llu\n", event->name, (unsigned long long)value,
+			       (unsigned long long)expected[i]);
 			good = false;
 		}
 		moved[i] |= expected[i] > 0;
@@ -136,7 +143,8 @@ int main(void)
 		bool dynamic = exact_event_uses(event, COUNT_TAKEN) && !moved[i];
 		for (unsigned c = COUNT_STATIC; c < COUNTS; c++)
 			dynamic |= exact_event_uses(event, (enum exact_count)c) && !moved[i];
-		ok(moved[i] || dynamic, "%s: %s", event->name, dynamic ? "is of counters, not of instructions" : "a row moves it");
+		ok(moved[i] || dynamic, "%s: %s", event->name,
+		   dynamic ? "is of counters, not of instructions" : "a row moves it");
 	}
 	return done();
 }

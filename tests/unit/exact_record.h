@@ -39,10 +39,13 @@ static uint64_t hand_room(struct hand *h, uint64_t bytes)
 	return offset;
 }
 
-static struct record_area hand_area(struct hand *h, const void *entries, size_t entry_bytes, uint32_t own, uint32_t inherited)
+static struct record_area hand_area(struct hand *h, const void *entries, size_t entry_bytes, uint32_t own,
+				    uint32_t inherited)
 {
-	struct record_area area = {.offset = hand_room(h, own * entry_bytes + 1), .count = inherited + own, .inherited = inherited,
-		.bytes = own * entry_bytes};
+	struct record_area area = {.offset = hand_room(h, own * entry_bytes + 1),
+				   .count = inherited + own,
+				   .inherited = inherited,
+				   .bytes = own * entry_bytes};
 	hand_write(h, area.offset, entries, own * entry_bytes);
 	return area;
 }
@@ -53,7 +56,8 @@ static uint32_t hand_process(struct hand *h, uint32_t parent, bool forked)
 	struct record_session *record = injection_record(h->session);
 	uint32_t index = record->process_count++;
 	struct record_process *p = injection_process(h->session, index);
-	*p = (struct record_process){.state = RECORD_EXITED, .pid = 1000 + index, .parent = parent, .forked = forked};
+	*p = (struct record_process){
+		.state = RECORD_EXITED, .pid = 1000 + index, .parent = parent, .forked = forked};
 	snprintf(p->path, sizeof p->path, "/bin/hand%u", index);
 	return index;
 }
@@ -61,7 +65,8 @@ static uint32_t hand_process(struct hand *h, uint32_t parent, bool forked)
 static void hand_thread(struct hand *h, uint32_t index, uint32_t tid, const uint64_t *counters, uint32_t n)
 {
 	struct record_process *p = injection_process(h->session, index);
-	struct record_thread t = {.next = p->first_thread, .tid = tid, .state = RECORD_THREAD_EXITED, .counters_most = n};
+	struct record_thread t = {
+		.next = p->first_thread, .tid = tid, .state = RECORD_THREAD_EXITED, .counters_most = n};
 	t.counters = hand_room(h, n * 8ull);
 	hand_write(h, t.counters, counters, n * 8ull);
 	p->first_thread = hand_room(h, sizeof t);
@@ -81,9 +86,6 @@ __attribute__((unused)) static void hand_models(struct hand *h, uint32_t index, 
 	hand_write(h, offset, &t, sizeof t);
 }
 
-static void hand_free(struct hand *h)
-{
-	injection_free(h->session);
-}
+static void hand_free(struct hand *h) { injection_free(h->session); }
 
 #endif

@@ -19,17 +19,48 @@ static const uint8_t code[] = {0x31, 0xc0, 0x48, 0x8b, 0x0f, 0xf3, 0xa4, 0xff, 0
 
 /* blocks: 0 a at 0x1000 (3 insns, counter 0, site 1); 1 b (2 insns, counter 2, taken 3); 2 from 0x1002 (2 insns, counter 4, site 5);
  * 3 c (1, counter 6) */
+// clang-format off: a table, a row a line
 static const struct record_block four[] = {
-	{.address = 0x1000, .code = 0, .length_bytes = 7, .insns = 3, .counter = 0, .taken = RECORD_NONE, .module = 0, .flags = 1},
-	{.address = 0x1007, .code = 7, .length_bytes = 4, .insns = 2, .counter = 2, .taken = 3, .module = 0, .flags = 0},
-	{.address = 0x1002, .code = 2, .length_bytes = 5, .insns = 2, .counter = 4, .taken = RECORD_NONE, .module = 0, .flags = 1},
-	{.address = 0x100b, .code = 11, .length_bytes = 1, .insns = 1, .counter = 6, .taken = RECORD_NONE, .module = 0, .flags = 1},
+	{.address = 0x1000,
+	 .code = 0,
+	 .length_bytes = 7,
+	 .insns = 3,
+	 .counter = 0,
+	 .taken = RECORD_NONE,
+	 .module = 0,
+	 .flags = 1},
+	{.address = 0x1007,
+	 .code = 7,
+	 .length_bytes = 4,
+	 .insns = 2,
+	 .counter = 2,
+	 .taken = 3,
+	 .module = 0,
+	 .flags = 0},
+	{.address = 0x1002,
+	 .code = 2,
+	 .length_bytes = 5,
+	 .insns = 2,
+	 .counter = 4,
+	 .taken = RECORD_NONE,
+	 .module = 0,
+	 .flags = 1},
+	{.address = 0x100b,
+	 .code = 11,
+	 .length_bytes = 1,
+	 .insns = 1,
+	 .counter = 6,
+	 .taken = RECORD_NONE,
+	 .module = 0,
+	 .flags = 1},
 };
+// clang-format on
 static const struct record_site two_sites[] = {
 	{.block = 0, .insn = 2, .kind = RECORD_SITE_ITERATIONS, .counter = 1},
 	{.block = 2, .insn = 1, .kind = RECORD_SITE_ITERATIONS, .counter = 5},
 };
-static const struct record_module one_module = {.address = 0x1000, .length = 0x1000, .file_offset = 0x200, .path = "/a\tb"};
+static const struct record_module one_module = {
+	.address = 0x1000, .length = 0x1000, .file_offset = 0x200, .path = "/a\tb"};
 
 static uint32_t image(struct hand *h, uint32_t parent)
 {
@@ -62,8 +93,10 @@ static void test_counts(void)
 	hand_thread(&h, index, 7, once, 8);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "a sound record has a tally")) {
-		equal_u64(t->total[COUNT_INSTRUCTIONS], 3 + 5 * 2 + 4 * 2 + 1, "instructions are counts times lengths");
-		equal_u64(t->total[COUNT_LOADS], 5 + 5 + 1, "a rep that loads is one load each time it runs; ret loads too");
+		equal_u64(t->total[COUNT_INSTRUCTIONS], 3 + 5 * 2 + 4 * 2 + 1,
+			  "instructions are counts times lengths");
+		equal_u64(t->total[COUNT_LOADS], 5 + 5 + 1,
+			  "a rep that loads is one load each time it runs; ret loads too");
 		equal_u64(t->total[COUNT_ITERATIONS], 50, "rep iterations come from the sites");
 		equal_u64(t->total[COUNT_REP], 5, "a rep instruction is one instruction");
 		equal_u64(t->total[COUNT_READS], 5 + 50 + 1, "a rep reads once an iteration");
@@ -72,7 +105,8 @@ static void test_counts(void)
 		equal_u64(t->total[COUNT_TAKEN], 4, "taken branches are counted");
 		equal_u64(t->total[COUNT_RETURNS], 1, "returns are counted");
 		/* a runs over the leader 0x1002: two blocks; four rounds from there; the return */
-		equal_u64(t->total[COUNT_BASIC_BLOCKS], 2 + 4 + 1, "blocks are counted at leaders, also those in the middle of a run");
+		equal_u64(t->total[COUNT_BASIC_BLOCKS], 2 + 4 + 1,
+			  "blocks are counted at leaders, also those in the middle of a run");
 		equal_u64(t->total[COUNT_CODE_LINES], 1, "code lines are distinct");
 		equal_u64(t->total[COUNT_CODE_PAGES], 1, "code pages are distinct");
 	}
@@ -121,8 +155,10 @@ static void test_joined(void)
 	struct hand h;
 	struct view *view;
 	struct tally *t = joined(&h, true, &view);
-	if (ok(t && t->n_rows == 2 && t->rows[0].tid == 7 && t->rows[1].tid == 8, "rows of threads are as many as threads")) {
-		equal_u64(t->rows[0].count[COUNT_INSTRUCTIONS], 44, "a thread that execs has one row for all that it ran");
+	if (ok(t && t->n_rows == 2 && t->rows[0].tid == 7 && t->rows[1].tid == 8,
+	       "rows of threads are as many as threads")) {
+		equal_u64(t->rows[0].count[COUNT_INSTRUCTIONS], 44,
+			  "a thread that execs has one row for all that it ran");
 		equal_u64(t->rows[1].count[COUNT_INSTRUCTIONS], 22, "… and nothing of another's");
 	}
 	tally_free(t), view_free(view), hand_free(&h);
@@ -137,7 +173,8 @@ static void test_nothing(void)
 	struct hand h = hand_new();
 	struct view *view;
 	struct tally *t = tally_of(&h, true, &view);
-	ok(t && t->why && strstr(t->why, "no record of the program"), "a record without any process is not a count of 0: %s", t && t->why ? t->why : "no reason");
+	ok(t && t->why && strstr(t->why, "no record of the program"),
+	   "a record without any process is not a count of 0: %s", t && t->why ? t->why : "no reason");
 	tally_free(t), view_free(view), hand_free(&h);
 }
 
@@ -146,13 +183,13 @@ static void test_nothing(void)
  * bytes, or operations.
  */
 static const uint8_t state_code[] = {
-	0x0f, 0xae, 0x27,             /* 0  xsave (%rdi) */
-	0x0f, 0xc7, 0x27,             /* 3  xsavec (%rdi) */
-	0x0f, 0xae, 0x2f,             /* 6  xrstor (%rdi) */
-	0x0f, 0xae, 0x07,             /* 9  fxsave (%rdi): without a counter */
+	0x0f, 0xae, 0x27,                   /* 0  xsave (%rdi) */
+	0x0f, 0xc7, 0x27,                   /* 3  xsavec (%rdi) */
+	0x0f, 0xae, 0x2f,                   /* 6  xrstor (%rdi) */
+	0x0f, 0xae, 0x07,                   /* 9  fxsave (%rdi): without a counter */
 	0xc4, 0xe2, 0x7b, 0x4b, 0x04, 0x37, /* 12 tileloadd (%rdi,%rsi), %tmm0 */
 	0xc4, 0xe2, 0x7a, 0x4b, 0x04, 0x37, /* 18 tilestored %tmm0, (%rdi,%rsi) */
-	0xc4, 0xe2, 0x6a, 0x5c, 0xc1, /* 24 tdpbf16ps %tmm2, %tmm1, %tmm0 */
+	0xc4, 0xe2, 0x6a, 0x5c, 0xc1,       /* 24 tdpbf16ps %tmm2, %tmm1, %tmm0 */
 };
 
 static uint32_t state_image(struct hand *h, unsigned sites_known)
@@ -162,10 +199,19 @@ static uint32_t state_image(struct hand *h, unsigned sites_known)
 	struct record_site sites[7];
 	unsigned n_sites = 0;
 	for (uint32_t i = 0; i < 7; i++) {
-		blocks[i] = (struct record_block){.address = 0x1000 + at[i], .code = at[i], .length_bytes = (uint16_t)(at[i + 1] - at[i]), .insns = 1,
-			.counter = 2 * i, .taken = RECORD_NONE, .module = 0, .flags = 1};
+		// clang-format off: a table, a row a line
+		blocks[i] = (struct record_block){.address = 0x1000 + at[i],
+						  .code = at[i],
+						  .length_bytes = (uint16_t)(at[i + 1] - at[i]),
+						  .insns = 1,
+						  .counter = 2 * i,
+						  .taken = RECORD_NONE,
+						  .module = 0,
+						  .flags = 1};
+		// clang-format on
 		if (at[i] != 9 && n_sites < sites_known)
-			sites[n_sites++] = (struct record_site){.block = i, .insn = 0, .kind = RECORD_SITE_AMOUNT, .counter = 2 * i + 1};
+			sites[n_sites++] = (struct record_site){
+				.block = i, .insn = 0, .kind = RECORD_SITE_AMOUNT, .counter = 2 * i + 1};
 	}
 	uint32_t index = hand_process(h, RECORD_NONE, false);
 	struct record_process *p = injection_process(h->session, index);
@@ -180,16 +226,21 @@ static void test_state(void)
 {
 	struct view *view;
 	/* 2 xsave of 680 bytes, 3 xsavec of 280, 4 xrstor of 324, 5 fxsave, 1000 loads and 10 stores of whole tiles, 1000 products of them */
-	static const uint64_t counters[14] = {2, 2 * 680, 3, 3 * 280, 4, 4 * 324, 5, 0, 1000, 1024000, 10, 10240, 1000, 16384000};
+	static const uint64_t counters[14] = {2, 2 * 680, 3,       3 * 280, 4,     4 * 324, 5,
+					      0, 1000,    1024000, 10,      10240, 1000,    16384000};
 	struct hand h = hand_new();
 	hand_thread(&h, state_image(&h, 7), 7, counters, 14);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "a record with amounts has a tally")) {
-		equal_u64(t->total[COUNT_FP_OPERATIONS], 16384000, "1,000 tdpbf16ps of whole tiles are 16,384,000 FP operations");
+		equal_u64(t->total[COUNT_FP_OPERATIONS], 16384000,
+			  "1,000 tdpbf16ps of whole tiles are 16,384,000 FP operations");
 		equal_u64(t->total[COUNT_HALF_OPERATIONS], 16384000, "… of half precision");
-		equal_u64(t->total[COUNT_SINGLE_OPERATIONS] + t->total[COUNT_DOUBLE_OPERATIONS], 0, "… and of no other");
-		equal_u64(t->total[COUNT_READ_BYTES], 2 * 8 + 4 * 324 + 1024000, "xsave reads a word of its header, xrstor and a load of a tile what they read");
-		equal_u64(t->total[COUNT_WRITE_BYTES], 2 * 680 + 3 * 280 + 5 * 416 + 10240, "saves and a store of a tile write what they wrote, fxsave 416 bytes");
+		equal_u64(t->total[COUNT_SINGLE_OPERATIONS] + t->total[COUNT_DOUBLE_OPERATIONS], 0,
+			  "… and of no other");
+		equal_u64(t->total[COUNT_READ_BYTES], 2 * 8 + 4 * 324 + 1024000,
+			  "xsave reads a word of its header, xrstor and a load of a tile what they read");
+		equal_u64(t->total[COUNT_WRITE_BYTES], 2 * 680 + 3 * 280 + 5 * 416 + 10240,
+			  "saves and a store of a tile write what they wrote, fxsave 416 bytes");
 		equal_u64(t->total[COUNT_READS], 2 + 4 + 1000, "each is one read …");
 		equal_u64(t->total[COUNT_WRITES], 2 + 3 + 5 + 10, "… or write, and xsave both");
 		equal_u64(t->total[COUNT_ITERATIONS], 0, "bytes are no iterations");
@@ -202,9 +253,12 @@ static void test_state(void)
 	hand_thread(&h, state_image(&h, 3), 7, counters, 14); /* the record was full: the tiles have no counters */
 	t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "a record without some of the counters has a tally")) {
-		ok(t->unknown[COUNT_READ_BYTES] && t->unknown[COUNT_WRITE_BYTES] && t->unknown[COUNT_FP_OPERATIONS] && t->unknown[COUNT_HALF_OPERATIONS],
+		ok(t->unknown[COUNT_READ_BYTES] && t->unknown[COUNT_WRITE_BYTES] &&
+			   t->unknown[COUNT_FP_OPERATIONS] && t->unknown[COUNT_HALF_OPERATIONS],
 		   "bytes and operations that nobody counted are not known: not counted, not 0");
-		ok(!t->unknown[COUNT_READS] && !t->unknown[COUNT_INSTRUCTIONS] && t->total[COUNT_READS] == 2 + 4 + 1000, "what the code tells is known as ever");
+		ok(!t->unknown[COUNT_READS] && !t->unknown[COUNT_INSTRUCTIONS] &&
+			   t->total[COUNT_READS] == 2 + 4 + 1000,
+		   "what the code tells is known as ever");
 	}
 	tally_free(t);
 	view_free(view);
@@ -217,8 +271,16 @@ static void test_fork(void)
 	struct view *view;
 	uint32_t parent = image(&h, RECORD_NONE);
 	/* the child inherits blocks 0 and 1 of four, and translates `ret` anew as its number 2 */
-	struct record_block own = {.address = 0x100b, .code = 0, .length_bytes = 1, .insns = 1, .counter = 4, .taken = RECORD_NONE,
-		.module = 0, .flags = 1};
+	// clang-format off: a table, a row a line
+	struct record_block own = {.address = 0x100b,
+				   .code = 0,
+				   .length_bytes = 1,
+				   .insns = 1,
+				   .counter = 4,
+				   .taken = RECORD_NONE,
+				   .module = 0,
+				   .flags = 1};
+	// clang-format on
 	uint64_t counters[6] = {3, 30, 3, 0, 3, 0};
 	hand_thread(&h, parent, 7, once, 8);
 	uint32_t child = hand_process(&h, parent, true);
@@ -230,11 +292,13 @@ static void test_fork(void)
 	hand_thread(&h, child, 9, counters, 6);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why && t->n_rows == 2, "a forked child has a row of its own")) {
-		equal_u64(t->rows[1].count[COUNT_INSTRUCTIONS], 3 * 3 + 3 * 2 + 3, "a child counts inherited blocks and its own");
+		equal_u64(t->rows[1].count[COUNT_INSTRUCTIONS], 3 * 3 + 3 * 2 + 3,
+			  "a child counts inherited blocks and its own");
 		equal_u64(t->rows[1].count[COUNT_ITERATIONS], 30, "inherited rep instructions have their sites");
 		equal_u64(t->rows[0].count[COUNT_INSTRUCTIONS], 22, "its parent keeps its own counts");
 		struct blocks *b = NULL;
-		ok(blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) && !b->why && b->instructions == t->total[COUNT_INSTRUCTIONS],
+		ok(blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) && !b->why &&
+			   b->instructions == t->total[COUNT_INSTRUCTIONS],
 		   "blocks of parent and child add up to the instructions");
 		blocks_free(b);
 	}
@@ -308,7 +372,9 @@ static void test_fall(void)
 	uint32_t index = image(&h, RECORD_NONE);
 	struct record_block block = four[1];
 	struct record_correction cut = {.block = 1, .done = 1, .tid = 7, .times = 2};
-	uint64_t counters[8] = {1, 10, 7, 1, 4, 40, 1, 0}; /* the branch's block: entered 7 times, left early twice, fallen through once */
+	uint64_t counters[8] = {
+		1, 10, 7, 1,
+		4, 40, 1, 0}; /* the branch's block: entered 7 times, left early twice, fallen through once */
 	block.flags |= RECORD_BLOCK_COUNTS_FALL;
 	hand_write(&h, injection_process(h.session, index)->blocks.offset + sizeof block, &block, sizeof block);
 	hand_thread(&h, index, 7, counters, 8);
@@ -331,7 +397,9 @@ static void test_follows(void)
 	/* block 1 (the branch) is entered from block 0 only, block 3 (ret) from block 1 when it falls through */
 	struct record_block b[4];
 	struct record_correction cut = {.block = 0, .done = 1, .tid = 7, .times = 2};
-	uint64_t counters[8] = {10, 100, 999, 6, 0, 0, 999, 0}; /* entered 10 times, left early twice; taken 6 times; 999: no counters */
+	uint64_t counters[8] = {
+		10, 100, 999, 6,
+		0,  0,   999, 0}; /* entered 10 times, left early twice; taken 6 times; 999: no counters */
 	memcpy(b, four, sizeof b);
 	b[1].counter = 0, b[1].flags |= RECORD_BLOCK_FOLLOWS;
 	b[3].counter = 1, b[3].flags |= RECORD_BLOCK_FOLLOWS;
@@ -340,9 +408,11 @@ static void test_follows(void)
 	injection_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "blocks that follow others are sound")) {
-		equal_u64(t->total[COUNT_CONDITIONAL], 8, "a block that follows is entered as often as the one before was left");
+		equal_u64(t->total[COUNT_CONDITIONAL], 8,
+			  "a block that follows is entered as often as the one before was left");
 		equal_u64(t->total[COUNT_RETURNS], 2, "behind a branch, as often as it went the other way");
-		equal_u64(t->total[COUNT_INSTRUCTIONS], 10 * 3 - 2 * 2 + 8 * 2 + 2, "and all their instructions are counted");
+		equal_u64(t->total[COUNT_INSTRUCTIONS], 10 * 3 - 2 * 2 + 8 * 2 + 2,
+			  "and all their instructions are counted");
 	}
 	tally_free(t);
 	view_free(view);
@@ -366,13 +436,21 @@ static void test_follows(void)
 /* Each of these must give a reason and read nothing outside. */
 static void test_damage(void)
 {
+	// clang-format off: a table, a row a line
 	static const char *const facts[] = {
-		"a process that was killed is not exact", "a process that still runs is not exact",
-		"the runtime's own reason makes it inexact", "bytes that do not decode are not exact",
-		"a block longer than the code area is not exact", "more inherited blocks than the parent has are not exact",
-		"an area larger than its room is not exact", "an area outside the file is not exact", "a parent that is no process is not exact",
-		"a count beyond 64 bits is not exact", "a ring of threads is not exact",
+		"a process that was killed is not exact",
+		"a process that still runs is not exact",
+		"the runtime's own reason makes it inexact",
+		"bytes that do not decode are not exact",
+		"a block longer than the code area is not exact",
+		"more inherited blocks than the parent has are not exact",
+		"an area larger than its room is not exact",
+		"an area outside the file is not exact",
+		"a parent that is no process is not exact",
+		"a count beyond 64 bits is not exact",
+		"a ring of threads is not exact",
 	};
+	// clang-format on
 	for (unsigned damage = 0; damage < sizeof facts / sizeof *facts; damage++) {
 		struct hand h = hand_new();
 		struct view *view;
@@ -386,12 +464,27 @@ static void test_damage(void)
 		struct record_block block = four[0];
 		uint64_t first = p->first_thread;
 		switch (damage) {
-		case 0: p->state = RECORD_RUNNING; p->pid = 0x7ffffffe; break;
-		case 1: p->state = RECORD_RUNNING; p->pid = (uint32_t)getpid(); break;
-		case 2: p->inexact = 1; strcpy(p->reason, "because"); break;
+		case 0:
+			p->state = RECORD_RUNNING;
+			p->pid = 0x7ffffffe;
+			break;
+		case 1:
+			p->state = RECORD_RUNNING;
+			p->pid = (uint32_t)getpid();
+			break;
+		case 2:
+			p->inexact = 1;
+			strcpy(p->reason, "because");
+			break;
 		case 3: hand_write(&h, p->code.offset, "\x06", 1); break; /* push es: not in 64-bit mode */
-		case 4: block.code = 10; hand_write(&h, p->blocks.offset, &block, sizeof block); break;
-		case 5: p->blocks.inherited = 2; p->forked = 1; break;
+		case 4:
+			block.code = 10;
+			hand_write(&h, p->blocks.offset, &block, sizeof block);
+			break;
+		case 5:
+			p->blocks.inherited = 2;
+			p->forked = 1;
+			break;
 		case 6: p->blocks.count = 1000; break;
 		case 7: p->blocks.offset = UINT64_MAX & ~4095ull; break;
 		case 8: p->parent = 5; break;
@@ -413,8 +506,10 @@ static void test_damage(void)
 /* Numbers that would keep the reader busy for minutes, or out of memory, if they were believed. */
 static void test_claims(void)
 {
-	static const char *const facts[] = {"more blocks than the engine has numbers for are damage, and are not gone through",
-		"thousands of entries that claim the same bytes are damage", "more counters than the engine gives a thread are damage",
+	static const char *const facts[] = {
+		"more blocks than the engine has numbers for are damage, and are not gone through",
+		"thousands of entries that claim the same bytes are damage",
+		"more counters than the engine gives a thread are damage",
 		"threads whose counters are the same bytes are damage"};
 	static const uint8_t nops[1 << 20] = {0x90};
 	for (unsigned damage = 0; damage < sizeof facts / sizeof *facts; damage++) {
@@ -430,15 +525,24 @@ static void test_claims(void)
 		if (pread(injection_fd(h.session), &thread, sizeof thread, (off_t)first) != (ssize_t)sizeof thread)
 			abort();
 		switch (damage) {
-		case 0: p->blocks.count = 1u << 31; p->blocks.bytes = 1ull << 40; break;
+		case 0:
+			p->blocks.count = 1u << 31;
+			p->blocks.bytes = 1ull << 40;
+			break;
 		case 1: {
 			struct record_area all = hand_area(&h, nops, 1, sizeof nops, 0);
 			for (unsigned i = 0; i < 3000; i++)
 				injection_process(h.session, hand_process(&h, RECORD_NONE, false))->code = all;
 			break;
 		}
-		case 2: thread.counters_most = UINT32_MAX; hand_write(&h, first, &thread, sizeof thread); break;
-		default: thread.counters = thread.next - RECORD_PAGE; hand_write(&h, first, &thread, sizeof thread); break;
+		case 2:
+			thread.counters_most = UINT32_MAX;
+			hand_write(&h, first, &thread, sizeof thread);
+			break;
+		default:
+			thread.counters = thread.next - RECORD_PAGE;
+			hand_write(&h, first, &thread, sizeof thread);
+			break;
 		}
 		struct tally *t = tally_of(&h, true, &view);
 		ok(t && t->why, "%s (%s)", facts[damage], t && t->why ? t->why : "no reason");
@@ -463,7 +567,8 @@ static void test_copy(void)
 	for (uint64_t at = RECORD_SPACE_OFFSET; at < injection_record(h.session)->next_offset; at += sizeof over)
 		hand_write(&h, at, over, sizeof over);
 	memset(injection_process(h.session, index), 0xff, sizeof(struct record_process));
-	if (ok(made && tally_new(view, &options, &t, &h.err) && !t->why, "what a view has read does not change any more"))
+	if (ok(made && tally_new(view, &options, &t, &h.err) && !t->why,
+	       "what a view has read does not change any more"))
 		equal_u64(t->total[COUNT_INSTRUCTIONS], 22, "and is counted as it was");
 	tally_free(t);
 	view_free(view);
@@ -475,7 +580,8 @@ static void test_copy(void)
 	p->inexact = 1;
 	strcpy(p->reason, "the \a reason");
 	t = tally_of(&h, true, &view);
-	ok(t && t->why && strstr(t->why, "/bin/?[2Jname") && strstr(t->why, "the ? reason"), "no control characters of the record reach a terminal");
+	ok(t && t->why && strstr(t->why, "/bin/?[2Jname") && strstr(t->why, "the ? reason"),
+	   "no control characters of the record reach a terminal");
 	tally_free(t);
 	view_free(view);
 	hand_free(&h);
@@ -490,7 +596,8 @@ static void test_ended_at_once(void)
 	hand_thread(&h, index, 7, once, 8);
 	p->state = RECORD_RESERVED, p->pid = 0x7ffffffe;
 	struct tally *t = tally_of(&h, true, &view);
-	ok(t && !t->why && t->total[COUNT_INSTRUCTIONS] == 22, "a process killed before its first instruction counts 0, exactly");
+	ok(t && !t->why && t->total[COUNT_INSTRUCTIONS] == 22,
+	   "a process killed before its first instruction counts 0, exactly");
 	tally_free(t);
 	view_free(view);
 	p->pid = 0;
@@ -503,12 +610,19 @@ static void test_ended_at_once(void)
 
 static void test_killed_waiting(void)
 {
-	static const struct { uint32_t state, call, waits; bool exact; const char *fact; } cases[] = {
-		{RECORD_THREAD_RUNNING, 35, 1, true, "a process killed while its only thread waits in a call is exact"},
+	// clang-format off: a table, a row a line
+	static const struct {
+		uint32_t state, call, waits;
+		bool exact;
+		const char *fact;
+	} cases[] = {
+		{RECORD_THREAD_RUNNING, 35, 1, true,
+		 "a process killed while its only thread waits in a call is exact"},
 		{RECORD_THREAD_RUNNING, 1, 0, false, "one killed in a call that may have done something is not"},
 		{RECORD_THREAD_RUNNING, 0, 0, false, "nor is one killed in no call"},
 		{RECORD_THREAD_EXITED, 35, 1, false, "nor one of whose threads none is there"},
 	};
+	// clang-format on
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct hand h = hand_new();
 		struct view *view;
@@ -517,7 +631,8 @@ static void test_killed_waiting(void)
 		struct record_thread thread;
 		p->state = RECORD_RUNNING, p->pid = 0x7ffffffe; /* no such process */
 		hand_thread(&h, index, 7, once, 8);
-		if (pread(injection_fd(h.session), &thread, sizeof thread, (off_t)p->first_thread) != (ssize_t)sizeof thread)
+		if (pread(injection_fd(h.session), &thread, sizeof thread, (off_t)p->first_thread) !=
+		    (ssize_t)sizeof thread)
 			abort();
 		thread.state = cases[i].state, thread.call = cases[i].call, thread.waits = cases[i].waits;
 		hand_write(&h, p->first_thread, &thread, sizeof thread);
@@ -558,15 +673,16 @@ static void test_blocks(void)
 	struct str text = {0};
 	uint32_t index = image(&h, RECORD_NONE);
 	hand_thread(&h, index, 7, once, 8);
-	ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err), "blocks can be made");
+	ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err),
+	   "blocks can be made");
 	if (b) {
 		blocks_write(b, BLOCKS_TOGETHER, &text);
 		equal_text(text.text,
-		           "module\toffset\tlength_bytes\tinstructions\tcount\n"
-		           "/a\\tb\t0x200\t2\t1\t1\n" /* a up to the leader */
-		           "/a\\tb\t0x202\t9\t4\t5\n" /* the loop: b is no leader, it follows a rep */
-		           "/a\\tb\t0x20b\t1\t1\t1\n",
-		           "runs are split at leaders only, joined over reps, and a module's name is escaped");
+			   "module\toffset\tlength_bytes\tinstructions\tcount\n"
+			   "/a\\tb\t0x200\t2\t1\t1\n" /* a up to the leader */
+			   "/a\\tb\t0x202\t9\t4\t5\n" /* the loop: b is no leader, it follows a rep */
+			   "/a\\tb\t0x20b\t1\t1\t1\n",
+			   "runs are split at leaders only, joined over reps, and a module's name is escaped");
 	}
 	str_free(&text);
 	blocks_free(b);
@@ -579,10 +695,12 @@ static void test_leader_of_equal_count(void)
 	struct hand h = hand_new();
 	struct view *view;
 	struct blocks *b = NULL;
-	const uint64_t straight[8] = {1, 10, 1, 0, 0, 0, 1, 0}; /* block 2 was entered by another process, say: never here */
+	const uint64_t straight[8] = {1, 10, 1, 0,
+				      0, 0,  1, 0}; /* block 2 was entered by another process, say: never here */
 	uint32_t index = image(&h, RECORD_NONE);
 	hand_thread(&h, index, 7, straight, 8);
-	if (ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) && b->count == 3,
+	if (ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) &&
+		       b->count == 3,
 	       "a leader splits a run even where the counts on both sides are equal"))
 		ok(b->rows[1].offset == 0x202 && b->rows[1].insns == 4 && b->rows[1].count == 1, "at its place");
 	blocks_free(b);

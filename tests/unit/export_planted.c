@@ -42,16 +42,24 @@ static const struct named_function planted_functions[] = {
 };
 static const struct named_frame planted_frames[] = {
 	{0, "/src/prog.c", 10, 0}, {1, "/src/prog.c", 20, 0}, {3, "/src/deep.h", 5, 0}, {2, "/src/util.h", 7, 0},
-	{1, "/src/prog.c", 21, 0}, {4, "libx.c", 3, 0},	     {5, NULL, 0, 0},		{1, "/src/prog.c", 25, 0},
+	{1, "/src/prog.c", 21, 0}, {4, "libx.c", 3, 0},       {5, NULL, 0, 0},          {1, "/src/prog.c", 25, 0},
 };
 static const struct named_place planted_places[] = {
 	{0, 0, 0, 1}, {0, 1, 1, 1}, {0, 2, 2, 3}, {1, 3, 5, 1}, {2, 4, 6, 1}, {0, 5, 7, 1},
 };
 
+// clang-format off: a table, a row a line
 static const struct profile_event planted_events[] = {
-	{.label = "cycles:u", .unit = "cycles", .source = SOURCE_HW, .gaps = GAPS_EXPONENTIAL, .gap = 1000, .redraw = 1, .seed = 1},
+	{.label = "cycles:u",
+	 .unit = "cycles",
+	 .source = SOURCE_HW,
+	 .gaps = GAPS_EXPONENTIAL,
+	 .gap = 1000,
+	 .redraw = 1,
+	 .seed = 1},
 	{.label = "page-faults", .unit = "faults", .source = SOURCE_OS, .gaps = GAPS_FIXED, .gap = 7},
 };
+// clang-format on
 
 struct planting {
 	struct profile_builder builder;
@@ -69,13 +77,17 @@ static void open_planting(struct planting *p, const struct profile_event *events
 	out->n_events = n_events;
 	out->command = command;
 	out->tare_version = "test";
-	struct profile_module module = {.kind = MODULE_FILE, .path = "/opt/prog", .build_id = {0xab, 0xcd, 0x12}, .build_id_bytes = 3};
+	struct profile_module module = {
+		.kind = MODULE_FILE, .path = "/opt/prog", .build_id = {0xab, 0xcd, 0x12}, .build_id_bytes = 3};
 	p->modules[0] = profile_builder_module(&p->builder, &module);
-	p->modules[1] = profile_builder_module(&p->builder, &(struct profile_module){.kind = MODULE_FILE, .path = "/lib/libx.so"});
-	p->modules[2] = profile_builder_module(&p->builder, &(struct profile_module){.kind = MODULE_KERNEL, .path = "[kernel]"});
+	p->modules[1] = profile_builder_module(
+		&p->builder, &(struct profile_module){.kind = MODULE_FILE, .path = "/lib/libx.so"});
+	p->modules[2] = profile_builder_module(
+		&p->builder, &(struct profile_module){.kind = MODULE_KERNEL, .path = "[kernel]"});
 	p->tasks[0] = profile_builder_task(&p->builder, 10, 10);
 	p->tasks[1] = profile_builder_task(&p->builder, 10, 11);
-	need(profile_builder_name_task(&p->builder, p->tasks[0], "prog") && profile_builder_name_task(&p->builder, p->tasks[1], "wor<k>er"));
+	need(profile_builder_name_task(&p->builder, p->tasks[0], "prog") &&
+	     profile_builder_name_task(&p->builder, p->tasks[1], "wor<k>er"));
 }
 
 static uint32_t node(struct planting *p, uint32_t parent, uint32_t place)
@@ -91,14 +103,21 @@ static void add(struct planting *p, uint32_t at, int task, uint32_t event, uint6
 }
 
 /* Names by the planted tables: a node's offset is its place. */
-static void name_all(struct planting *p, const struct named_function *functions, size_t n_functions, const struct named_frame *frames,
-		     size_t n_frames, const struct named_place *places, size_t n_places)
+static void name_all(struct planting *p, const struct named_function *functions, size_t n_functions,
+		     const struct named_frame *frames, size_t n_frames, const struct named_place *places,
+		     size_t n_places)
 {
 	struct profile *out = profile_builder_finish(&p->builder);
 	need(out != NULL);
-	p->named = (struct named_profile){.profile = out, .n_functions = n_functions,
-					  .frames = (struct named_frame *)frames, .n_frames = n_frames, .places = (struct named_place *)places,
-					  .n_places = n_places, .confidence = 0.95};
+	// clang-format off: a table, a row a line
+	p->named = (struct named_profile){.profile = out,
+					  .n_functions = n_functions,
+					  .frames = (struct named_frame *)frames,
+					  .n_frames = n_frames,
+					  .places = (struct named_place *)places,
+					  .n_places = n_places,
+					  .confidence = 0.95};
+	// clang-format on
 	p->named.place_of_node = arena_alloc(&p->named.arena, (out->n_nodes + 1) * sizeof(uint32_t));
 	p->named.sums = arena_alloc(&p->named.arena, (out->n_events + 1) * sizeof(uint64_t));
 	p->named.functions = arena_alloc(&p->named.arena, (n_functions + 1) * sizeof *functions);
@@ -132,7 +151,8 @@ static void make_rows(struct planting *p)
 		f->row = (uint32_t)table->n;
 		struct named_row *row = &table->rows[table->n++];
 		*row = (struct named_row){.name = f->name, .module = f->module, .file = f->file, .line = f->line};
-		need((row->counts = arena_alloc(&named->arena, (profile->n_events + 1) * sizeof *row->counts)) != NULL);
+		need((row->counts = arena_alloc(&named->arena, (profile->n_events + 1) * sizeof *row->counts)) !=
+		     NULL);
 	}
 	size_t *counted = calloc(table->n + 1, sizeof *counted); /* by which cell + 1: once each */
 	need(counted != NULL);
@@ -156,7 +176,8 @@ static void make_rows(struct planting *p)
 
 static void name_planted(struct planting *p)
 {
-	name_all(p, planted_functions, N(planted_functions), planted_frames, N(planted_frames), planted_places, N(planted_places));
+	name_all(p, planted_functions, N(planted_functions), planted_frames, N(planted_frames), planted_places,
+		 N(planted_places));
 }
 
 static void plant_shares(struct planting *p, bool before)
@@ -177,10 +198,21 @@ static void plant_shares(struct planting *p, bool before)
 
 static void plant_counted(struct planting *p)
 {
+	// clang-format off: a table, a row a line
 	static const struct profile_event events[] = {
-		{.label = "instructions:u", .unit = "instructions", .source = SOURCE_EXACT, .has_total = true, .total = 10000},
-		{.label = "l1d-misses", .unit = "misses", .machine = "r12000", .source = SOURCE_MODEL, .has_total = true, .total = 12},
+		{.label = "instructions:u",
+		 .unit = "instructions",
+		 .source = SOURCE_EXACT,
+		 .has_total = true,
+		 .total = 10000},
+		{.label = "l1d-misses",
+		 .unit = "misses",
+		 .machine = "r12000",
+		 .source = SOURCE_MODEL,
+		 .has_total = true,
+		 .total = 12},
 	};
+	// clang-format on
 	open_planting(p, events, N(events));
 	add(p, node(p, 0, 1), 0, 0, 7000);
 	add(p, node(p, 0, 2), 0, 0, 2000);
@@ -191,12 +223,20 @@ static void plant_counted(struct planting *p)
 
 static void plant_arcs(struct planting *p)
 {
+	// clang-format off: a table, a row a line
 	static const struct profile_event events[] = {
-		{.label = "instructions:u", .unit = "instructions", .source = SOURCE_EXACT, .has_total = true, .total = 10000},
+		{.label = "instructions:u",
+		 .unit = "instructions",
+		 .source = SOURCE_EXACT,
+		 .has_total = true,
+		 .total = 10000},
 	};
+	// clang-format on
 	static const uint64_t all = 10000, work = 9000, inner = 0, lib = 2000;
-	static const struct named_arc arcs[] = {
-		{PROFILE_NO_CALLER, 0, PROFILE_NO_CALLER, 1, &all}, {0, 1, 5, 3, &work}, {1, 1, 1, 5, &inner}, {1, 2, 4, 20, &lib}};
+	static const struct named_arc arcs[] = {{PROFILE_NO_CALLER, 0, PROFILE_NO_CALLER, 1, &all},
+						{0, 1, 5, 3, &work},
+						{1, 1, 1, 5, &inner},
+						{1, 2, 4, 20, &lib}};
 	open_planting(p, events, N(events));
 	add(p, node(p, 0, 0), 0, 0, 1000);
 	add(p, node(p, 0, 1), 0, 0, 7000);
@@ -219,15 +259,30 @@ static void plant_hostile(struct planting *p)
 	static struct named_function functions[10];
 	static struct named_frame frames[10];
 	static struct named_place places[10];
+	// clang-format off: a table, a row a line
 	static const char *const names[] = {
-		"<script>window.acted=1</script>", "\"><rect onload='window.acted=1'/>", "]]></script><script>window.acted=1", "\x1b[31mred\x07\r\n",
-		"bad\xff\xc3(utf\xed\xa0\x80", "a;b 7\nc 8", "\xef\xbf\xbe\xef\xbf\xbf&amp;\xe2\x80\xae", "fn=(1) x\nsummary: 1", "", long_name,
+		"<script>window.acted=1</script>",
+		"\"><rect onload='window.acted=1'/>",
+		"]]></script><script>window.acted=1",
+		"\x1b[31mred\x07\r\n",
+		"bad\xff\xc3(utf\xed\xa0\x80",
+		"a;b 7\nc 8",
+		"\xef\xbf\xbe\xef\xbf\xbf&amp;\xe2\x80\xae",
+		"fn=(1) x\nsummary: 1",
+		"",
+		long_name,
 	};
+	// clang-format on
 	memset(long_name, 'x', sizeof long_name - 1);
 	memset(long_line, 'y', sizeof long_line - 1);
 	open_planting(p, planted_events, 1);
 	for (uint32_t i = 0; i < N(names); i++) {
-		functions[i] = (struct named_function){.name = names[i], .module = i == 2 ? "/tmp/<m>\n'\"&" : "/opt/prog", .file = i == 3 ? "a\nb<c>.c" : "x.c", .begins = i};
+		// clang-format off: a table, a row a line
+		functions[i] = (struct named_function){.name = names[i],
+						       .module = i == 2 ? "/tmp/<m>\n'\"&" : "/opt/prog",
+						       .file = i == 3 ? "a\nb<c>.c" : "x.c",
+						       .begins = i};
+		// clang-format on
 		frames[i] = (struct named_frame){.function = i, .file = functions[i].file, .line = i + 1};
 		places[i] = (struct named_place){.module = 0, .offset = i, .first_frame = i, .n_frames = 1};
 		uint32_t n = profile_builder_node(&p->builder, 0, p->modules[0], i);
@@ -247,18 +302,27 @@ static void plant_many(struct planting *p, uint32_t n)
 	open_planting(p, planted_events, 1);
 	for (uint32_t i = 0; i < FUNCTIONS; i++) {
 		char name[64];
-		snprintf(name, sizeof name, "project::module_%u::Type<int>::function_%u(int, char const*)", i / 50, i);
-		functions[i] = (struct named_function){.name = arena_strdup(&p->builder.out->arena, name), .module = i % 3 ? "/opt/prog" : "/lib/libx.so", .file = "/src/prog.cc", .begins = i * 64};
+		snprintf(name, sizeof name, "project::module_%u::Type<int>::function_%u(int, char const*)", i / 50,
+			 i);
+		// clang-format off: a table, a row a line
+		functions[i] = (struct named_function){.name = arena_strdup(&p->builder.out->arena, name),
+						       .module = i % 3 ? "/opt/prog" : "/lib/libx.so",
+						       .file = "/src/prog.cc",
+						       .begins = i * 64};
+		// clang-format on
 		frames[i] = (struct named_frame){.function = i, .file = "/src/prog.cc", .line = i};
-		places[i] = (struct named_place){.module = i % 3 ? 0 : 1, .offset = i, .first_frame = i, .n_frames = 1};
+		places[i] = (struct named_place){
+			.module = i % 3 ? 0 : 1, .offset = i, .first_frame = i, .n_frames = 1};
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = 0;
 		for (int level = 0; level < LEVELS; level++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
 			uint32_t spread = level < 4 ? 2 : level < 12 ? 3 : FUNCTIONS;
-			uint32_t place = (uint32_t)((random >> 33) % spread) * 7 % FUNCTIONS + (level < 12 ? (uint32_t)level * 11 : 0);
-			at = profile_builder_node(&p->builder, at, p->modules[places[place % FUNCTIONS].module], place % FUNCTIONS);
+			uint32_t place = (uint32_t)((random >> 33) % spread) * 7 % FUNCTIONS +
+					 (level < 12 ? (uint32_t)level * 11 : 0);
+			at = profile_builder_node(&p->builder, at, p->modules[places[place % FUNCTIONS].module],
+						  place % FUNCTIONS);
 			need(at != PROFILE_NO_INDEX);
 		}
 		add(p, at, (int)(i & 1), 0, 1 + i % 17);

@@ -16,14 +16,21 @@ static struct sampling_suite suite;
 static void plant(size_t i, double nrmse, double coverage, double order, double top, double trend)
 {
 	struct studied_program *p = &programs[i];
-	*p = (struct studied_program){ .name = "<prog> & \"co\"", .study = { .event = "cpu-clock", .unit = "ns", .executed = 1000, .branches = 100 + 10 * i, .has_branches = true, .periods = periods[i], .n_periods = PERIODS } };
+	*p = (struct studied_program){.name = "<prog> & \"co\"",
+				      .study = {.event = "cpu-clock",
+						.unit = "ns",
+						.executed = 1000,
+						.branches = 100 + 10 * i,
+						.has_branches = true,
+						.periods = periods[i],
+						.n_periods = PERIODS}};
 	for (int k = 0; k < PERIODS; k++)
-		periods[i][k] = (struct sampling_accuracy){ .period = 1000u << k,
-							    .judged = 5000u >> k,
-							    .nrmse = nrmse + 0.001 * ((k * 5 + (int)i) % 9),
-							    .sample_coverage = coverage - trend * 0.01 * k,
-							    .order_deviation = order + trend * 0.1 * k,
-							    .top_instruction = top };
+		periods[i][k] = (struct sampling_accuracy){.period = 1000u << k,
+							   .judged = 5000u >> k,
+							   .nrmse = nrmse + 0.001 * ((k * 5 + (int)i) % 9),
+							   .sample_coverage = coverage - trend * 0.01 * k,
+							   .order_deviation = order + trend * 0.1 * k,
+							   .top_instruction = top};
 	study_add_trends(&p->study);
 }
 
@@ -41,12 +48,16 @@ static void test_findings(void)
 	for (size_t i = 0; i < PROGRAMS; i++)
 		plant(i, 0.1, 0.6, 0.5 + 0.02 * (double)i, 0.3, 1);
 	ask();
-	ok(of(FINDING_COVERAGE) == FINDING_REPRODUCED && of(FINDING_ORDER) == FINDING_REPRODUCED && of(FINDING_NRMSE_SIZE) == FINDING_REPRODUCED && of(FINDING_COVERAGE_SIZE) == FINDING_REPRODUCED &&
+	ok(of(FINDING_COVERAGE) == FINDING_REPRODUCED && of(FINDING_ORDER) == FINDING_REPRODUCED &&
+		   of(FINDING_NRMSE_SIZE) == FINDING_REPRODUCED &&
+		   of(FINDING_COVERAGE_SIZE) == FINDING_REPRODUCED &&
 		   of(FINDING_ORDER_SIZE) == FINDING_REPRODUCED && of(FINDING_TOP) == FINDING_REPRODUCED,
 	   "twelve programs that do as theirs did reproduce what they found");
 	ok(of(FINDING_BRANCHES) == FINDING_REPRODUCED, "so does order deviation that rises with the branches");
-	ok(of(FINDING_NRMSE_TREND) == FINDING_REPRODUCED && suite.findings[FINDING_NRMSE_TREND].p > 0.05, "NRMSE without a direction is as they found it");
-	ok(suite.findings[FINDING_COVERAGE].as_found == 12 && suite.findings[FINDING_COVERAGE].of == 12, "all twelve tell");
+	ok(of(FINDING_NRMSE_TREND) == FINDING_REPRODUCED && suite.findings[FINDING_NRMSE_TREND].p > 0.05,
+	   "NRMSE without a direction is as they found it");
+	ok(suite.findings[FINDING_COVERAGE].as_found == 12 && suite.findings[FINDING_COVERAGE].of == 12,
+	   "all twelve tell");
 	near(suite.findings[FINDING_COVERAGE].p, 1.0 / 4096, 1e-12, "its p is the sign test's: 2^-12");
 
 	for (size_t i = 0; i < PROGRAMS; i++)
@@ -54,7 +65,8 @@ static void test_findings(void)
 	ask();
 	bool all = true;
 	for (int kind = 0; kind < FINDINGS; kind++)
-		all = all && (kind == FINDING_NRMSE_TREND || kind == FINDING_ORDER_BEST || of((enum study_finding_kind)kind) == FINDING_DIFFERS);
+		all = all && (kind == FINDING_NRMSE_TREND || kind == FINDING_ORDER_BEST ||
+			      of((enum study_finding_kind)kind) == FINDING_DIFFERS);
 	ok(all, "twelve programs that do the opposite differ, in each of them");
 	for (size_t i = 0; i < PROGRAMS; i++)
 		for (int k = 0; k < PERIODS; k++)
@@ -62,13 +74,16 @@ static void test_findings(void)
 	for (size_t i = 0; i < PROGRAMS; i++)
 		study_add_trends(&programs[i].study);
 	ask();
-	ok(of(FINDING_NRMSE_TREND) == FINDING_DIFFERS && of(FINDING_ORDER_BEST) == FINDING_DIFFERS, "NRMSE that rises in all of them differs from what they found, and fits better");
+	ok(of(FINDING_NRMSE_TREND) == FINDING_DIFFERS && of(FINDING_ORDER_BEST) == FINDING_DIFFERS,
+	   "NRMSE that rises in all of them differs from what they found, and fits better");
 
 	for (size_t i = 0; i < PROGRAMS; i++)
 		plant(i, i % 2 ? 0.1 : 0.5, 0.6, 0.5, 0.3, i % 2 ? 1 : -1);
 	ask();
-	ok(of(FINDING_ORDER) == FINDING_NOT_SHOWN && of(FINDING_NRMSE_SIZE) == FINDING_NOT_SHOWN, "six of twelve show nothing");
-	ok(of(FINDING_BRANCHES) == FINDING_NOT_SHOWN && isnan(suite.findings[FINDING_BRANCHES].p), "equal order deviations have no direction");
+	ok(of(FINDING_ORDER) == FINDING_NOT_SHOWN && of(FINDING_NRMSE_SIZE) == FINDING_NOT_SHOWN,
+	   "six of twelve show nothing");
+	ok(of(FINDING_BRANCHES) == FINDING_NOT_SHOWN && isnan(suite.findings[FINDING_BRANCHES].p),
+	   "equal order deviations have no direction");
 
 	suite.n = 4;
 	for (size_t i = 0; i < 4; i++)
@@ -96,8 +111,8 @@ static void draw(void)
 	programs[2].why = (char *)"not installed";
 	struct sampling_study *s = &programs[0].study;
 	s->n_places = 2;
-	s->places[0] = (struct study_place){ .name = "<b>hot\x1b[31m+0x4", .sampled = 0.4, .executed = 0.2 };
-	s->places[1] = (struct study_place){ .name = "warm+0x8", .sampled = 0.1, .executed = 0 };
+	s->places[0] = (struct study_place){.name = "<b>hot\x1b[31m+0x4", .sampled = 0.4, .executed = 0.2};
+	s->places[1] = (struct study_place){.name = "warm+0x8", .sampled = 0.1, .executed = 0};
 	report_study_figures(stdout, programs, 3, 0);
 }
 

@@ -34,19 +34,32 @@ struct program {
 
 static const double WHOLE = 65536 * 1000.0;
 static const struct program programs[] = {
-	{ "short loop, out of step", 65536 / 64.37, 0.3, 0, 0 },
-	{ "short loop in step: 64 to a gap", 1024, 0.3, 0, 0 },
-	{ "loop in step: one to a gap", 65536, 0.3, 0, 0 },
-	{ "loop in step with the jittered gap's mean", 65536 * 1.0625, 0.3, 0, 0 },
-	{ "loop in step with the prime gap", 65537, 0.3, 0, 0 },
-	{ "loop of 2.7 gaps", 65536 * 2.7, 0.3, 0, 0 },
-	{ "phases of 20 gaps", 65536 * 20.3, 0.3, 0, 0 },
-	{ "ten long phases", WHOLE / 10, 0.3, 0, 0 },
-	{ "a short loop in step, in ten long phases", 1024, 0.5, WHOLE / 10, 0.6 },
-	{ "one phase of a third of the run", WHOLE, 0.3, 0, 0 },
+	{"short loop, out of step", 65536 / 64.37, 0.3, 0, 0},
+	{"short loop in step: 64 to a gap", 1024, 0.3, 0, 0},
+	{"loop in step: one to a gap", 65536, 0.3, 0, 0},
+	{"loop in step with the jittered gap's mean", 65536 * 1.0625, 0.3, 0, 0},
+	{"loop in step with the prime gap", 65537, 0.3, 0, 0},
+	{"loop of 2.7 gaps", 65536 * 2.7, 0.3, 0, 0},
+	{"phases of 20 gaps", 65536 * 20.3, 0.3, 0, 0},
+	{"ten long phases", WHOLE / 10, 0.3, 0, 0},
+	{"a short loop in step, in ten long phases", 1024, 0.5, WHOLE / 10, 0.6},
+	{"one phase of a third of the run", WHOLE, 0.3, 0, 0},
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
-enum { OUT_OF_STEP, STEP_SHORT, STEP_ONE, STEP_JITTER, STEP_PRIME, LOOP_MEDIUM, PHASES_20, PHASES_10, NESTED, ONE_PHASE };
+// clang-format off: a table, a row a line
+enum {
+	OUT_OF_STEP,
+	STEP_SHORT,
+	STEP_ONE,
+	STEP_JITTER,
+	STEP_PRIME,
+	LOOP_MEDIUM,
+	PHASES_20,
+	PHASES_10,
+	NESTED,
+	ONE_PHASE
+};
+// clang-format on
 
 static double turn(double time, double period)
 {
@@ -69,7 +82,13 @@ static double share_of(const struct program *program)
 
 struct gaps {
 	const char *name;
-	enum { FIXED, JITTER, EXPONENTIAL, UNIFORM, HALF } kind; /* UNIFORM: 1/2 … 3/2 of the mean; HALF: half of it + exponential */
+	enum {
+		FIXED,
+		JITTER,
+		EXPONENTIAL,
+		UNIFORM,
+		HALF
+	} kind; /* UNIFORM: 1/2 … 3/2 of the mean; HALF: half of it + exponential */
 	double mean;
 	unsigned redraw;
 	bool weighted; /* each sample counts as its gap */
@@ -91,7 +110,7 @@ static double draw_gap(const struct gaps *gaps, struct random *r)
 /* Does the interval hold the truth? Its width is added to *width. */
 static bool holds(const struct program *program, const struct gaps *gaps, struct random *r, double *width)
 {
-	struct weights row = { 0 }, all = { 0 };
+	struct weights row = {0}, all = {0};
 	/* the run begins anywhere in its loops; phases of the whole run begin with it */
 	double start = program->period < WHOLE / 10 ? random_unit(r) * program->period : 0;
 	double gap = 0, time = 0;
@@ -112,29 +131,45 @@ static bool holds(const struct program *program, const struct gaps *gaps, struct
 	}
 	struct interval interval;
 	double truth = share_of(program);
-	bool done = gaps->weighted ? stats_weighted_share(&row, &all, 0.95, &interval) :
-				     stats_share(row.samples, all.samples, 0.95, &interval);
+	bool done = gaps->weighted ? stats_weighted_share(&row, &all, 0.95, &interval)
+				   : stats_share(row.samples, all.samples, 0.95, &interval);
 	*width += interval.high - interval.low;
 	return done && interval.low <= truth && truth <= interval.high;
 }
 
 static const struct gaps kinds[] = {
-	{ "exponential, each anew", EXPONENTIAL, 65536, 1, false },
-	{ "exponential, every 4", EXPONENTIAL, 65536, 4, false },
-	{ "exponential, every 16", EXPONENTIAL, 65536, 16, false },
-	{ "exponential, every 64", EXPONENTIAL, 65536, 64, false },
-	{ "exponential, every 4, weighted", EXPONENTIAL, 65536, 4, true },
-	{ "exponential, every 16, weighted", EXPONENTIAL, 65536, 16, true },
-	{ "exponential, every 64, weighted", EXPONENTIAL, 65536, 64, true },
-	{ "jitter, each anew", JITTER, 65536, 1, false },
-	{ "jitter, every 16", JITTER, 65536, 16, false },
-	{ "fixed", FIXED, 65536, 1, false },
-	{ "prime", FIXED, 65537, 1, false },
-	{ "uniform, every 16, weighted", UNIFORM, 65536, 16, true },
-	{ "tare's: half fixed, every 4", HALF, 65536, 4, false },
+	{"exponential, each anew", EXPONENTIAL, 65536, 1, false},
+	{"exponential, every 4", EXPONENTIAL, 65536, 4, false},
+	{"exponential, every 16", EXPONENTIAL, 65536, 16, false},
+	{"exponential, every 64", EXPONENTIAL, 65536, 64, false},
+	{"exponential, every 4, weighted", EXPONENTIAL, 65536, 4, true},
+	{"exponential, every 16, weighted", EXPONENTIAL, 65536, 16, true},
+	{"exponential, every 64, weighted", EXPONENTIAL, 65536, 64, true},
+	{"jitter, each anew", JITTER, 65536, 1, false},
+	{"jitter, every 16", JITTER, 65536, 16, false},
+	{"fixed", FIXED, 65536, 1, false},
+	{"prime", FIXED, 65537, 1, false},
+	{"uniform, every 16, weighted", UNIFORM, 65536, 16, true},
+	{"tare's: half fixed, every 4", HALF, 65536, 4, false},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
-enum { EXP_1, EXP_4, EXP_16, EXP_64, EXP_4W, EXP_16W, EXP_64W, JITTER_1, JITTER_16, FIXED_, PRIME, UNIFORM_16W, HALF_4 };
+// clang-format off: a table, a row a line
+enum {
+	EXP_1,
+	EXP_4,
+	EXP_16,
+	EXP_64,
+	EXP_4W,
+	EXP_16W,
+	EXP_64W,
+	JITTER_1,
+	JITTER_16,
+	FIXED_,
+	PRIME,
+	UNIFORM_16W,
+	HALF_4
+};
+// clang-format on
 
 static double coverage[KINDS][PROGRAMS], width[KINDS][PROGRAMS];
 
@@ -142,7 +177,7 @@ static void simulate(void)
 {
 	for (size_t k = 0; k < KINDS; k++)
 		for (size_t p = 0; p < PROGRAMS; p++) {
-			struct random r = { .state = 100 * k + p };
+			struct random r = {.state = 100 * k + p};
 			int covered = 0;
 			for (int draw = 0; draw < draws; draw++)
 				covered += holds(&programs[p], &kinds[k], &r, &width[k][p]);
@@ -167,7 +202,8 @@ static void all_covered(size_t kind, double stated, const char *what)
 	bool all = true;
 	for (size_t p = 0; p < PROGRAMS; p++)
 		all = all && not_below(coverage[kind][p], stated);
-	ok(all, "%s: that %.0f %% or more are covered is not rejected at 99 %%, in any phase structure", what, 100 * stated);
+	ok(all, "%s: that %.0f %% or more are covered is not rejected at 99 %%, in any phase structure", what,
+	   100 * stated);
 }
 
 static void facts(void)
@@ -180,32 +216,42 @@ static void facts(void)
 
 	ok(coverage[FIXED_][STEP_SHORT] == 0 && coverage[FIXED_][STEP_ONE] == 0 && coverage[FIXED_][NESTED] == 0,
 	   "a fixed gap covers 0 %% of loops that are in step with it");
-	ok(coverage[PRIME][STEP_SHORT] >= 0.95 && coverage[PRIME][NESTED] >= 0.95, "a prime gap covers loops whose period is a power of two");
+	ok(coverage[PRIME][STEP_SHORT] >= 0.95 && coverage[PRIME][NESTED] >= 0.95,
+	   "a prime gap covers loops whose period is a power of two");
 	ok(coverage[PRIME][STEP_PRIME] == 0 && coverage[PRIME][STEP_ONE] < 0.01,
 	   "… and next to nothing of loops that are in step with the prime, or nearly");
 	bool jitter = true;
 	for (size_t p = 0; p < PROGRAMS; p++)
 		jitter = jitter && (p == STEP_JITTER || coverage[JITTER_1][p] >= 0.927);
 	ok(jitter, "a gap of T + uniform(0, T/8) covers 92.7 %% or more in all but one of them");
-	ok(coverage[JITTER_1][STEP_JITTER] < 0.3, "… and less than 30 %% of a loop that takes as long as its mean, 17/16 T");
+	ok(coverage[JITTER_1][STEP_JITTER] < 0.3,
+	   "… and less than 30 %% of a loop that takes as long as its mean, 17/16 T");
 
 	/* a gap that is used again */
 	bool loops = true;
 	for (size_t p = 0; p <= STEP_PRIME; p++)
-		loops = loops && coverage[EXP_4][p] >= 0.92 && coverage[EXP_16][p] >= 0.92 && coverage[EXP_64][p] >= 0.92;
-	ok(loops, "an exponential gap used for 4, 16 or 64 samples covers 92 %% or more of short loops, in step or not");
-	ok(coverage[EXP_4][ONE_PHASE] < 0.75 && coverage[EXP_16][ONE_PHASE] < 0.5 && coverage[EXP_64][ONE_PHASE] < 0.3,
+		loops = loops && coverage[EXP_4][p] >= 0.92 && coverage[EXP_16][p] >= 0.92 &&
+			coverage[EXP_64][p] >= 0.92;
+	ok(loops,
+	   "an exponential gap used for 4, 16 or 64 samples covers 92 %% or more of short loops, in step or not");
+	ok(coverage[EXP_4][ONE_PHASE] < 0.75 && coverage[EXP_16][ONE_PHASE] < 0.5 &&
+		   coverage[EXP_64][ONE_PHASE] < 0.3,
 	   "… but of long phases less than 75, 50 and 30 %% where all samples count the same");
 	all_covered(EXP_4W, 0.94, "a gap used for 4 samples, each of which counts as its gap");
 	all_covered(EXP_16W, 0.94, "a gap used for 16 samples, each of which counts as its gap");
 	double cost = width[EXP_16W][OUT_OF_STEP] / width[EXP_1][OUT_OF_STEP];
 	double cost_uniform = width[UNIFORM_16W][OUT_OF_STEP] / width[EXP_1][OUT_OF_STEP];
-	printf("# widths: exponential weighted %.3f, uniform weighted %.3f of those of exponential gaps each drawn anew\n", cost, cost_uniform);
+	printf("# widths: exponential weighted %.3f, uniform weighted %.3f of those of exponential gaps each "
+	       "drawn anew\n",
+	       cost, cost_uniform);
 	ok(fabs(cost - sqrt(2)) < 0.05, "… which makes exponential gaps' intervals wider by √2");
-	all_covered(UNIFORM_16W, 0.94, "gaps uniform between 1/2 and 3/2, for 16 samples, each of which counts as its gap");
+	all_covered(UNIFORM_16W, 0.94,
+		    "gaps uniform between 1/2 and 3/2, for 16 samples, each of which counts as its gap");
 	ok(cost_uniform < 1.06, "… whose intervals are less than 6 %% wider");
 	/* src/backend/perf/sample/gaps.h: for runs of k samples the counts vary as k · (deviation/mean)² times a Poisson process's: as once */
-	all_covered(HALF_4, 0.94, "tare's default, half of the gap fixed and half exponential, for 4 samples that count the same");
+	all_covered(
+		HALF_4, 0.94,
+		"tare's default, half of the gap fixed and half exponential, for 4 samples that count the same");
 }
 
 /* ---- the kernel's rule ---- */
@@ -217,13 +263,13 @@ struct delay {
 };
 
 static const struct delay delays[] = {
-	{ "none", 0, 0, 0 },
-	{ "a twentieth of a gap", 0.05, 0, 0 },
-	{ "a third of a gap", 0.3, 0, 0 },
-	{ "a gap", 1, 0, 0 },
-	{ "a third, and 5 gaps one time in 20", 0.3, 0.05, 5 },
-	{ "4 gaps", 4, 0, 0 },
-	{ "50 gaps", 50, 0, 0 },
+	{"none", 0, 0, 0},
+	{"a twentieth of a gap", 0.05, 0, 0},
+	{"a third of a gap", 0.3, 0, 0},
+	{"a gap", 1, 0, 0},
+	{"a third, and 5 gaps one time in 20", 0.3, 0.05, 5},
+	{"4 gaps", 4, 0, 0},
+	{"50 gaps", 50, 0, 0},
 };
 enum { DELAYS = sizeof delays / sizeof *delays, SHORT_DELAYS = 5, ONE_GAP = 3, FIFTY_GAPS = 6 };
 
@@ -239,11 +285,11 @@ struct course_result {
 };
 
 /* One stream, sampled for `whole` events. corrected false: each gap is drawn and set, and nothing is made good. */
-static struct course_result run_course(const struct program *program, const struct delay *delay, const struct gap_plan *plan, bool corrected, double whole,
-				       struct random *r)
+static struct course_result run_course(const struct program *program, const struct delay *delay,
+				       const struct gap_plan *plan, bool corrected, double whole, struct random *r)
 {
 	struct gap_course course;
-	struct course_result result = { 0 };
+	struct course_result result = {0};
 	double start = program->period < WHOLE / 10 ? random_unit(r) * program->period : 0, time = 0;
 	gap_begin(&course, plan);
 	while (time < whole) {
@@ -256,7 +302,9 @@ static struct course_result run_course(const struct program *program, const stru
 		}
 		result.samples += samples;
 		if (due > whole) /* the run ends first */
-			return result.run = gap_mean_run(course.samples + (double)samples, course.squares + (double)(samples * samples)), result;
+			return result.run = gap_mean_run(course.samples + (double)samples,
+							 course.squares + (double)(samples * samples)),
+			       result;
 		/* what passed since the last sample is lost */
 		time = due;
 		gap_end(&course, plan, (uint64_t)(time - set), samples, corrected);
@@ -267,7 +315,7 @@ static struct course_result run_course(const struct program *program, const stru
 /* Samples in 20 runs, of those that the mean gap says. */
 static double rate_of(const struct delay *delay, const struct gap_plan *plan, bool corrected)
 {
-	struct random r = { .state = plan->redraw };
+	struct random r = {.state = plan->redraw};
 	enum { RUNS = 20 };
 	uint64_t samples = 0;
 	for (int run = 0; run < RUNS; run++)
@@ -277,8 +325,8 @@ static double rate_of(const struct delay *delay, const struct gap_plan *plan, bo
 
 static void rates(void)
 {
-	static const uint32_t redraws[] = { 1, 2, 3, 4, 8, 16 };
-	struct gap_plan plan = { GAPS_EXPONENTIAL, 65536, 0 };
+	static const uint32_t redraws[] = {1, 2, 3, 4, 8, 16};
+	struct gap_plan plan = {GAPS_EXPONENTIAL, 65536, 0};
 	double worst = 0, worst_long = 0, worst_jitter = 0;
 	for (size_t d = 0; d < DELAYS; d++)
 		for (size_t i = 0; i < sizeof redraws / sizeof *redraws; i++) {
@@ -291,21 +339,24 @@ static void rates(void)
 			off = fabs(rate_of(&delays[d], &plan, true) - 1);
 			worst_jitter = off > worst_jitter ? off : worst_jitter;
 		}
-	printf("# samples are off what the mean gap says by at most %.2f %%, with delays of 50 gaps %.2f %%, with jitter %.2f %%\n", 100 * worst, 100 * worst_long,
-	       100 * worst_jitter);
-	ok(worst < 0.01, "whatever the delay up to 4 gaps, and drawn anew every 1 to 16 samples: samples are as many as the mean gap says, to 1 %%");
+	printf("# samples are off what the mean gap says by at most %.2f %%, with delays of 50 gaps %.2f %%, with "
+	       "jitter %.2f %%\n",
+	       100 * worst, 100 * worst_long, 100 * worst_jitter);
+	ok(worst < 0.01, "whatever the delay up to 4 gaps, and drawn anew every 1 to 16 samples: samples are as "
+			 "many as the mean gap says, to 1 %%");
 	ok(worst_long < 0.02, "with delays of 50 gaps to 2 %%");
 	ok(worst_jitter < 0.01, "with jittered gaps to 1 %%");
-	plan = (struct gap_plan){ GAPS_EXPONENTIAL, 65536, 4 };
+	plan = (struct gap_plan){GAPS_EXPONENTIAL, 65536, 4};
 	double late = rate_of(&delays[FIFTY_GAPS], &plan, false);
 	plan.redraw = 1;
 	double lost = rate_of(&delays[2], &plan, false);
 	printf("# without correction: %.3f, %.3f\n", late, lost);
-	ok(late > 1.1 && lost < 0.9, "where nothing is made good, late gaps give more than 10 %% too many, and gaps begun anew more than 10 %% too few");
+	ok(late > 1.1 && lost < 0.9, "where nothing is made good, late gaps give more than 10 %% too many, and "
+				     "gaps begun anew more than 10 %% too few");
 	/* nothing is to be learnt of gaps whose samples were lost: without their samples they seem too long */
 	struct gap_course course;
 	gap_begin(&course, &plan);
-	struct random r = { .state = 1 };
+	struct random r = {.state = 1};
 	gap_next(&course, &plan, &r);
 	gap_end(&course, &plan, 100 * 65536, 1, false);
 	ok(course.owed == 0, "a gap of which samples were lost changes nothing");
@@ -314,27 +365,33 @@ static void rates(void)
 /* Coverage of the intervals, as long as no gap was used for too long. */
 static void covered_with_delays(void)
 {
-	const struct gap_plan plan = { GAPS_EXPONENTIAL, 65536, GAP_REDRAW };
+	const struct gap_plan plan = {GAPS_EXPONENTIAL, 65536, GAP_REDRAW};
 	for (size_t d = 0; d < SHORT_DELAYS; d++) {
 		double least = 1, runs = 0;
 		bool all = true;
 		for (size_t p = 0; p < PROGRAMS; p++) {
-			struct random r = { .state = 1000 * d + p };
+			struct random r = {.state = 1000 * d + p};
 			int held = 0;
 			for (int draw = 0; draw < draws; draw++) {
 				struct interval interval;
-				struct course_result result = run_course(&programs[p], &delays[d], &plan, true, WHOLE, &r);
+				struct course_result result = run_course(&programs[p], &delays[d], &plan, true,
+									 WHOLE, &r);
 				runs += result.run / draws / PROGRAMS;
-				held += stats_share(result.in_row, result.samples, 0.95, &interval) && interval.low <= share_of(&programs[p]) &&
+				held += stats_share(result.in_row, result.samples, 0.95, &interval) &&
+					interval.low <= share_of(&programs[p]) &&
 					share_of(&programs[p]) <= interval.high;
 			}
 			least = (double)held / draws < least ? (double)held / draws : least;
 			all = all && not_below((double)held / draws, 0.94);
 		}
-		printf("# delay %s: at least %.1f %% covered, a gap lasts %.1f samples\n", delays[d].name, 100 * least, runs);
-		ok(all && runs < GAP_RUN_MOST, "delayed by %s: that 94 %% or more are covered is not rejected at 99 %%, in any phase structure", delays[d].name);
+		printf("# delay %s: at least %.1f %% covered, a gap lasts %.1f samples\n", delays[d].name,
+		       100 * least, runs);
+		ok(all && runs < GAP_RUN_MOST,
+		   "delayed by %s: that 94 %% or more are covered is not rejected at 99 %%, in any phase "
+		   "structure",
+		   delays[d].name);
 	}
-	struct random r = { .state = 7 };
+	struct random r = {.state = 7};
 	double run = run_course(&programs[0], &delays[FIFTY_GAPS], &plan, true, WHOLE, &r).run;
 	ok(run > GAP_RUN_MOST, "delays for which that is not so are known by their mean run (%.1f)", run);
 }

@@ -5,7 +5,8 @@
 #include "cli/grid.h"
 #include "tap.h"
 
-static void add(struct grid *grid, const char *first, const char *second, const char *unit, const char *a, const char *b)
+static void add(struct grid *grid, const char *first, const char *second, const char *unit, const char *a,
+		const char *b)
 {
 	struct grid_row *row = grid_add(grid, first, second, unit);
 	strcpy(row->numbers[0], a);
@@ -14,7 +15,7 @@ static void add(struct grid *grid, const char *first, const char *second, const 
 
 static char *printed(size_t width, bool second)
 {
-	struct grid grid = { .first_heading = "event", .headings = { "mean", "\u00b1" }, .n_numbers = 2 };
+	struct grid grid = {.first_heading = "event", .headings = {"mean", "\u00b1"}, .n_numbers = 2};
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);

@@ -13,24 +13,27 @@ enum { FRAMES = 64, TEXT = 1 << 16 };
 static char folder[] = "/tmp/tare-inlined-XXXXXX";
 
 static const char program_cc[] =
-	"#include <algorithm>\n#include <map>\n#include <memory>\n#include <numeric>\n#include <string>\n#include <vector>\n" /* 1 … 6 */
+	"#include <algorithm>\n#include <map>\n#include <memory>\n#include <numeric>\n#include <string>\n#include "
+	"<vector>\n" /* 1 … 6 */
 	"struct row { int key; double value; };\n"
-	"__attribute__((noinline)) double work(const std::vector<row> &rows, int limit) {\n"                       /* 8 */
-	"	double sum = std::accumulate(rows.begin(), rows.end(), 0.0,\n"                                         /* 9 */
-	"		[limit](double so_far, const row &r) { return r.key < limit ? so_far + r.value : so_far; });\n" /* 10 */
-	"	auto largest = std::max_element(rows.begin(), rows.end(),\n"                                           /* 11 */
-	"		[](const row &a, const row &b) { return a.value < b.value; });\n"                               /* 12 */
-	"	return sum + largest->value;\n"                                                                         /* 13 */
+	"__attribute__((noinline)) double work(const std::vector<row> &rows, int limit) {\n" /* 8 */
+	"	double sum = std::accumulate(rows.begin(), rows.end(), 0.0,\n"               /* 9 */
+	"		[limit](double so_far, const row &r) { return r.key < limit ? so_far + r.value : so_far; "
+	"});\n"                                                                           /* 10 */
+	"	auto largest = std::max_element(rows.begin(), rows.end(),\n"              /* 11 */
+	"		[](const row &a, const row &b) { return a.value < b.value; });\n" /* 12 */
+	"	return sum + largest->value;\n"                                           /* 13 */
 	"}\n"
-	"__attribute__((noinline)) std::size_t fill(std::vector<row> &rows, int n) {\n"                                 /* 15 */
+	"__attribute__((noinline)) std::size_t fill(std::vector<row> &rows, int n) {\n" /* 15 */
 	"	std::map<int, std::string> names;\n"
 	"	for (int i = 0; i < n; i++) {\n"
-	"		rows.push_back({i, i * 0.5});\n"                                                                    /* 18 */
-	"		names[i % 3] += 'x';\n"                                                                             /* 19 */
+	"		rows.push_back({i, i * 0.5});\n" /* 18 */
+	"		names[i % 3] += 'x';\n"          /* 19 */
 	"	}\n"
-	"	return std::make_unique<row>(rows.back())->key + names.size();\n"                                       /* 21 */
+	"	return std::make_unique<row>(rows.back())->key + names.size();\n" /* 21 */
 	"}\n"
-	"int main(int argc, char **) { std::vector<row> rows; std::size_t n = fill(rows, argc + 5); return work(rows, 3) + n == 1; }\n";
+	"int main(int argc, char **) { std::vector<row> rows; std::size_t n = fill(rows, argc + 5); return "
+	"work(rows, 3) + n == 1; }\n";
 
 __attribute__((format(printf, 1, 2))) static FILE *open_command(const char *format, ...)
 {
@@ -130,12 +133,13 @@ static void as_addr2line(struct symbols *s, const char *program, uint64_t begin,
 			printf("# %#" PRIx64 " is      %s\n# expected      %s\n", at, mine, theirs);
 	}
 	pclose(in);
-	ok(same == bytes && other == 0, "%s: the chain at each byte is addr2line's (%zu of %" PRIu64 ")", how, same, bytes);
+	ok(same == bytes && other == 0, "%s: the chain at each byte is addr2line's (%zu of %" PRIu64 ")", how,
+	   same, bytes);
 }
 
 /* In the function that begins at that line and ends before the other one, whatever header the code is of. */
-static void callers_line(struct symbols *s, const char *program, uint64_t begin, uint64_t bytes, const char *function, unsigned from, unsigned to,
-			 const char *how)
+static void callers_line(struct symbols *s, const char *program, uint64_t begin, uint64_t bytes,
+			 const char *function, unsigned from, unsigned to, const char *how)
 {
 	size_t wrong = 0, of_library = 0, deep = 0;
 	for (uint64_t at = begin; at < begin + bytes; at++) {
@@ -148,8 +152,10 @@ static void callers_line(struct symbols *s, const char *program, uint64_t begin,
 		const struct symbol_frame *own = &f[n - 1];
 		bool in_library = f[0].file && strstr(f[0].file, "/include/c++/");
 		of_library += in_library;
-		deep += in_library && n >= 4 && strstr(f[1].file, "/include/c++/") && strstr(f[2].file, "/include/c++/");
-		wrong += strncmp(own->function, function, strlen(function)) != 0 || !ends_with(own->file, "program.cc") ||
+		deep += in_library && n >= 4 && strstr(f[1].file, "/include/c++/") &&
+			strstr(f[2].file, "/include/c++/");
+		wrong += strncmp(own->function, function, strlen(function)) != 0 ||
+			 !ends_with(own->file, "program.cc") ||
 			 (own->line && (own->line < from || own->line > to));
 	}
 	equal_u64(wrong, 0, how);
@@ -164,14 +170,17 @@ static void templates(const char *compiler, const char *options)
 	struct symbols *s;
 	snprintf(how, sizeof how, "%s %s", compiler, options);
 	snprintf(program, sizeof program, "%s", in_folder("program"));
-	if (!ok(shell("cd %s && %s %s program.cc -o program", folder, compiler, options), "%s: a program of templates is built", how) ||
+	if (!ok(shell("cd %s && %s %s program.cc -o program", folder, compiler, options),
+		"%s: a program of templates is built", how) ||
 	    !symbols_new(NULL, &s, NULL))
 		return;
-	if (ok(symbols_function(s, program, "_Z4workRKSt6vectorI3rowSaIS0_EEi", &begin, &bytes) && bytes > 20, "%s: one function is there", how)) {
+	if (ok(symbols_function(s, program, "_Z4workRKSt6vectorI3rowSaIS0_EEi", &begin, &bytes) && bytes > 20,
+	       "%s: one function is there", how)) {
 		callers_line(s, program, begin, bytes, "work(", 8, 14, "its own line is the last of each chain");
 		as_addr2line(s, program, begin, bytes, how);
 	}
-	if (ok(symbols_function(s, program, "_Z4fillRSt6vectorI3rowSaIS0_EEi", &begin, &bytes) && bytes > 20, "%s: so is the other", how)) {
+	if (ok(symbols_function(s, program, "_Z4fillRSt6vectorI3rowSaIS0_EEi", &begin, &bytes) && bytes > 20,
+	       "%s: so is the other", how)) {
 		callers_line(s, program, begin, bytes, "fill(", 15, 22, "its own line is the last of each chain");
 		as_addr2line(s, program, begin, bytes, how);
 	}
@@ -193,7 +202,8 @@ static void names(void)
 	static char name[20000];
 	growing_name(3, name);
 	char *shown = symbol_demangle(name);
-	ok(shown && strlen(shown) > 200 && strstr(shown, "std::pair<std::pair<std::pair<std::pair<int, int>"), "types that refer to earlier ones are spelt out");
+	ok(shown && strlen(shown) > 200 && strstr(shown, "std::pair<std::pair<std::pair<std::pair<int, int>"),
+	   "types that refer to earlier ones are spelt out");
 	free(shown);
 	growing_name(35, name);
 	shown = symbol_demangle(name);
@@ -201,15 +211,19 @@ static void names(void)
 	free(shown);
 	static char source[60000];
 	memset(name, 'n', 10000), name[10000] = '\0';
-	snprintf(source, sizeof source, ".text\n.globl _start\n.type %s, @function\n_start:\n%s: nop\n.size %s, 1\n", name, name, name);
+	snprintf(source, sizeof source,
+		 ".text\n.globl _start\n.type %s, @function\n_start:\n%s: nop\n.size %s, 1\n", name, name, name);
 	write_text("long.s", source);
 	struct symbols *s = NULL;
-	ok(shell("cd %s && gcc -nostdlib -static -Wl,--build-id=none long.s -o long", folder) && symbols_new(NULL, &s, NULL), "a symbol of 10000 bytes is linked");
+	ok(shell("cd %s && gcc -nostdlib -static -Wl,--build-id=none long.s -o long", folder) &&
+		   symbols_new(NULL, &s, NULL),
+	   "a symbol of 10000 bytes is linked");
 	const struct symbol_code *c = symbols_code(s, in_folder("long"), 0x1000, NULL);
 	equal_text(c ? c->function : NULL, name, "its name is whole");
 	unlink(in_folder("long"));
 	c = symbols_code(s, in_folder("long"), 0x1001, NULL);
-	ok(c && !strcmp(c->function, "long+0x1001") && !symbols_trouble(s, in_folder("long")), "a module is read once: it may vanish");
+	ok(c && !strcmp(c->function, "long+0x1001") && !symbols_trouble(s, in_folder("long")),
+	   "a module is read once: it may vanish");
 	symbols_free(s);
 }
 

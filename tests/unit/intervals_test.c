@@ -48,10 +48,12 @@ static void differences(void)
 	intervals_read(&iv, (struct reading[]){counted(35, 190, 190), counted(7, 190, 190)}, 1205, false);
 	intervals_read(&iv, (struct reading[]){counted(36, 200, 200), counted(7, 200, 200)}, 1230, true);
 	ok(s.n == 3 && s.last, "three intervals, and the last one is said to be");
-	ok(s.counts[0][0].value == 10 && s.counts[1][0].value == 25 && s.counts[2][0].value == 1, "each has its difference");
+	ok(s.counts[0][0].value == 10 && s.counts[1][0].value == 25 && s.counts[2][0].value == 1,
+	   "each has its difference");
 	ok(s.counts[0][1].known && s.counts[0][1].value == 0 && s.counts[1][1].value == 7, "0 is a count");
 	ok(s.begin[0] == 0 && s.end[0] == s.begin[1] && s.end[1] == s.begin[2], "they touch, from the begin on");
-	ok(s.counts[0][0].source == SOURCE_HW && s.counts[0][0].share_running == 1, "with their source, all of the time");
+	ok(s.counts[0][0].source == SOURCE_HW && s.counts[0][0].share_running == 1,
+	   "with their source, all of the time");
 	ok(iv.next_ns == 1300, "the next one ends on the grid");
 	intervals_free(&iv);
 }
@@ -63,12 +65,14 @@ static void shared_counters(void)
 	intervals_read(&iv, (struct reading[]){counted(10, 100, 50), counted(8, 100, 100)}, 1100, false);
 	intervals_read(&iv, (struct reading[]){counted(10, 200, 50), counted(9, 200, 200)}, 1200, false);
 	intervals_read(&iv, (struct reading[]){counted(40, 300, 150), counted(9, 300, 300)}, 1300, false);
-	ok(s.counts[0][0].value == 20 && s.counts[0][0].source == SOURCE_SCALED && s.counts[0][0].share_running == 0.5,
+	ok(s.counts[0][0].value == 20 && s.counts[0][0].source == SOURCE_SCALED &&
+		   s.counts[0][0].share_running == 0.5,
 	   "half of the time: scaled");
 	ok(!s.counts[1][0].known && strstr(s.counts[1][0].why, "no counter"), "not at all: not counted, not 0");
 	ok(s.counts[2][0].known && s.counts[2][0].value == 30 && s.counts[2][0].share_running == 1,
 	   "all of this interval, though not of those before");
-	ok(s.counts[1][1].value == 1 && s.counts[1][1].source == SOURCE_HW, "its neighbour was counted all the time");
+	ok(s.counts[1][1].value == 1 && s.counts[1][1].source == SOURCE_HW,
+	   "its neighbour was counted all the time");
 	intervals_free(&iv);
 }
 
@@ -85,7 +89,8 @@ static void failures(void)
 	   "readings that fail are counted, and their interval joins the next");
 	ok(!s.counts[0][0].known && strstr(s.counts[0][0].why, "no counter"), "a counter that waits has no count");
 	ok(s.counts[1][0].known && s.counts[1][0].value == 30, "… and counts from its start on");
-	ok(!s.counts[0][1].known && strcmp(s.counts[0][1].why, "not known so far") == 0, "a failure has its reason");
+	ok(!s.counts[0][1].known && strcmp(s.counts[0][1].why, "not known so far") == 0,
+	   "a failure has its reason");
 	ok(!s.counts[1][1].known && strstr(s.counts[1][1].why, "before this interval"),
 	   "a count of the whole run is not the last interval's");
 	intervals_free(&iv);
@@ -97,7 +102,8 @@ static void going_back(void)
 	struct intervals iv = begun(&s);
 	intervals_read(&iv, (struct reading[]){counted(10, 100, 100), counted(5, 100, 100)}, 1100, false);
 	intervals_read(&iv, (struct reading[]){counted(9, 200, 200), counted(5, 200, 200)}, 1950, false);
-	ok(s.counts[1][0].known && s.counts[1][0].value == 0, "a sum that was read in between threads is never below 0");
+	ok(s.counts[1][0].known && s.counts[1][0].value == 0,
+	   "a sum that was read in between threads is never below 0");
 	ok(iv.next_ns == 2000, "late readings skip what is over");
 	intervals_free(&iv);
 }

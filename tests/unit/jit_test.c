@@ -46,9 +46,11 @@ static void one_line(void)
 {
 	struct jit_code code;
 	struct jit_names *j = of_text("1000 20 a name of words\n", false);
-	ok(jit_find(j, 0x1000, &code) && code.begins == 0x1000 && code.bytes == 0x20, "a line names its first byte");
+	ok(jit_find(j, 0x1000, &code) && code.begins == 0x1000 && code.bytes == 0x20,
+	   "a line names its first byte");
 	equal_text(code.name, "a name of words", "the name is the rest of the line");
-	ok(jit_find(j, 0x101f, &code) && !jit_find(j, 0x1020, &code) && !jit_find(j, 0xfff, &code), "up to its last byte and no other");
+	ok(jit_find(j, 0x101f, &code) && !jit_find(j, 0x1020, &code) && !jit_find(j, 0xfff, &code),
+	   "up to its last byte and no other");
 	ok(jit_count(j) == 1 && !jit_trouble(j), "nothing is wrong with it");
 	jit_free(j);
 	j = of_text("0x1000 0X20 java\r\nFFFFFFFF00000000 A  two\n", false);
@@ -85,7 +87,8 @@ static void as_defined(void)
 		memset(last, 0, sizeof last);
 		for (unsigned i = 1; i <= LINES; i++) {
 			random = random * 6364136223846793005u + 1442695040888963407u;
-			unsigned at = (unsigned)(random >> 40) % SPACE, bytes = (unsigned)(random >> 20) % (round + 1);
+			unsigned at = (unsigned)(random >> 40) % SPACE,
+				 bytes = (unsigned)(random >> 20) % (round + 1);
 			fprintf(file, "%x %x n%u\n", at, bytes, i);
 			for (unsigned b = at; b < at + bytes && b < SPACE; b++)
 				last[b] = i;
@@ -121,33 +124,51 @@ static void growing(void)
 	equal_text(name_at(j, 0x3000), "last", "it is whole");
 	ok(jit_read(j, true, NULL) && jit_count(j) == 4, "and is there once");
 
-	write_file(map, "w", "1000 4 anew\n9000 10 more\n9100 10 and more\n9200 10 so that it is longer than before\n");
+	write_file(map, "w",
+		   "1000 4 anew\n9000 10 more\n9100 10 and more\n9200 10 so that it is longer than before\n");
 	ok(jit_read(j, false, NULL), "the file is written anew");
 	equal_text(name_at(j, 0x1000), "anew", "its lines are later ones");
 	equal_text(name_at(j, 0x2000), "second", "what it lacks keeps its name");
-	equal_text(name_at(j, 0x9205), "so that it is longer than before", "all of it is read, whatever its length was");
+	equal_text(name_at(j, 0x9205), "so that it is longer than before",
+		   "all of it is read, whatever its length was");
 	unlink(map);
-	ok(jit_read(j, true, NULL) && name_at(j, 0x2000) && !jit_trouble(j), "a program may remove its file in the end");
+	ok(jit_read(j, true, NULL) && name_at(j, 0x2000) && !jit_trouble(j),
+	   "a program may remove its file in the end");
 	jit_free(j);
 }
 
 static void hostile(void)
 {
+	// clang-format off: a table, a row a line
 	static const char *const wrong[] = {
-		"zz 10 name", "1000", "1000 10", "1000 10 ", "1000 zz name", "10000000000000000 10 name", "1000 10000000000000000 name",
-		"ffffffffffffffff 2 name", "1000 40000001 larger than any code", " ", "-1 10 name", "0x 10 name", "1000 0x name",
+		"zz 10 name",
+		"1000",
+		"1000 10",
+		"1000 10 ",
+		"1000 zz name",
+		"10000000000000000 10 name",
+		"1000 10000000000000000 name",
+		"ffffffffffffffff 2 name",
+		"1000 40000001 larger than any code",
+		" ",
+		"-1 10 name",
+		"0x 10 name",
+		"1000 0x name",
 	};
+	// clang-format on
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
 		char text[256], expected[256];
 		snprintf(text, sizeof text, "1000 10 good\n%s\n2000 10 too\n", wrong[i]);
 		struct jit_names *j = of_text(text, false);
 		snprintf(expected, sizeof expected, "line 2 of '%s' is not 'START SIZE name'", map);
-		ok(name_at(j, 0x1008) && name_at(j, 0x2008) && !strcmp(name_at(j, 0x1008), "good") && jit_count(j) == 2 && jit_trouble(j) &&
-		   !strcmp(jit_trouble(j), expected), "'%s' is no line, the others are", wrong[i]);
+		ok(name_at(j, 0x1008) && name_at(j, 0x2008) && !strcmp(name_at(j, 0x1008), "good") &&
+			   jit_count(j) == 2 && jit_trouble(j) && !strcmp(jit_trouble(j), expected),
+		   "'%s' is no line, the others are", wrong[i]);
 		jit_free(j);
 	}
 	struct jit_names *j = of_text("1000 0 empty\n\n2000 10 good", true);
-	ok(!name_at(j, 0x1000) && !strcmp(name_at(j, 0x2000), "good") && !jit_trouble(j), "a line of no bytes and an empty one are nothing, and not wrong");
+	ok(!name_at(j, 0x1000) && !strcmp(name_at(j, 0x2000), "good") && !jit_trouble(j),
+	   "a line of no bytes and an empty one are nothing, and not wrong");
 	jit_free(j);
 
 	static char long_name[300000];
@@ -181,7 +202,8 @@ static void other_files(void)
 {
 	unlink(map);
 	struct jit_names *j = of_file(map, true);
-	ok(jit_count(j) == 0 && jit_trouble(j) && strstr(jit_trouble(j), "no such file"), "without a file there are no names, and it says so");
+	ok(jit_count(j) == 0 && jit_trouble(j) && strstr(jit_trouble(j), "no such file"),
+	   "without a file there are no names, and it says so");
 	write_file(map, "w", "1000 10 late\n");
 	ok(jit_read(j, false, NULL) && name_at(j, 0x1000) && !jit_trouble(j), "one that comes later is read");
 	jit_free(j);
@@ -248,7 +270,8 @@ static void own_file(void)
 	struct timespec times[2] = {{.tv_sec = time(NULL) - 3600}, {.tv_sec = time(NULL) - 3600}};
 	utimensat(AT_FDCWD, path, times, 0);
 	j = of_process(child);
-	ok(!name_at(j, 0x1000) && jit_trouble(j) && strstr(jit_trouble(j), "is older than process"), "a file from before the process is not its own");
+	ok(!name_at(j, 0x1000) && jit_trouble(j) && strstr(jit_trouble(j), "is older than process"),
+	   "a file from before the process is not its own");
 	jit_free(j);
 	if (geteuid() != 0)
 		skip("this user cannot give files away", "a file of another user is not read");
@@ -256,14 +279,16 @@ static void own_file(void)
 		write_file(path, "w", "1000 10 foreign\n");
 		ok(chown(path, 12345, 12345) == 0, "a file is given away");
 		j = of_process(child);
-		ok(!name_at(j, 0x1000) && jit_trouble(j) && strstr(jit_trouble(j), "belongs to user 12345"), "a file of another user is not read");
+		ok(!name_at(j, 0x1000) && jit_trouble(j) && strstr(jit_trouble(j), "belongs to user 12345"),
+		   "a file of another user is not read");
 		jit_free(j);
 	}
 	unlink(path);
 	if (symlink("/etc/passwd", path) != 0)
 		exit(2);
 	j = of_process(child);
-	ok(jit_count(j) == 0 && jit_trouble(j) && strstr(jit_trouble(j), "symbolic link"), "nor one behind a symbolic link");
+	ok(jit_count(j) == 0 && jit_trouble(j) && strstr(jit_trouble(j), "symbolic link"),
+	   "nor one behind a symbolic link");
 	jit_free(j);
 	unlink(path);
 	end_child(child);
@@ -281,7 +306,8 @@ static void in_namespaces(int ready)
 	if (first > 0)
 		close(own[1]);
 	if (first == 0) {
-		if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 || mount("tmpfs", "/tmp", "tmpfs", 0, NULL) != 0)
+		if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+		    mount("tmpfs", "/tmp", "tmpfs", 0, NULL) != 0)
 			_exit(77);
 		write_file("/tmp/perf-1.map", "w", "1000 10 contained\n");
 		if (write(own[1], "", 1) != 1)
@@ -329,7 +355,8 @@ static void recorded(const char *file, uint64_t address, const char *name, uint6
 	struct jit_code code = {0};
 	snprintf(path, sizeof path, JIT_MAPS "/%s", file);
 	struct jit_names *j = of_file(path, true);
-	ok(jit_find(j, address, &code) && code.begins == begins && !jit_trouble(j), "%s: every line is taken", file);
+	ok(jit_find(j, address, &code) && code.begins == begins && !jit_trouble(j), "%s: every line is taken",
+	   file);
 	equal_text(code.name, name, file);
 	jit_free(j);
 }
@@ -338,7 +365,9 @@ static void recorded(const char *file, uint64_t address, const char *name, uint6
 static void node(void)
 {
 	static const char fact[] = "node's own functions are found while it runs",
-			  script[] = "function hot(n){return n<2?n:hot(n-1)+hot(n-2)};hot(25);console.log('ready');process.stdin.resume()";
+			  script[] =
+				  "function hot(n){return "
+				  "n<2?n:hot(n-1)+hot(n-2)};hot(25);console.log('ready');process.stdin.resume()";
 	int in[2], out[2];
 	char folder[] = "/tmp/tare-node-XXXXXX", command[64];
 	char byte, path[64], line[4096];
@@ -355,7 +384,8 @@ static void node(void)
 		close(in[1]), close(out[0]);
 		if (chdir(folder) != 0) /* it leaves a log there */
 			_exit(127);
-		execlp("node", "node", "--perf-basic-prof", "--interpreted-frames-native-stack", "-e", script, (char *)NULL);
+		execlp("node", "node", "--perf-basic-prof", "--interpreted-frames-native-stack", "-e", script,
+		       (char *)NULL);
 		_exit(127);
 	}
 	close(in[0]), close(out[1]);

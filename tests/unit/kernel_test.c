@@ -28,7 +28,8 @@ static struct kernel_names *fresh(void)
 static struct kernel_code at(const struct kernel_names *k, uint64_t address)
 {
 	struct kernel_code code;
-	return kernel_find(k, address, &code) ? code : (struct kernel_code){.function = "(none)", .module = "(none)"};
+	return kernel_find(k, address, &code) ? code
+					      : (struct kernel_code){.function = "(none)", .module = "(none)"};
 }
 
 static const char modules[] = "ext4 1000 1 - Live 0xffffffffc0200000\n"
@@ -54,7 +55,8 @@ static void named(void)
 	write_file("kallsyms", symbols);
 	struct kernel_names *k = fresh();
 	struct kernel_code c = at(k, 0xffffffff810001ff);
-	ok(!strcmp(c.function, "do_work") && !strcmp(c.module, "[kernel]") && c.begins == 0xffffffff81000100 && c.module_begins == 0,
+	ok(!strcmp(c.function, "do_work") && !strcmp(c.module, "[kernel]") && c.begins == 0xffffffff81000100 &&
+		   c.module_begins == 0,
 	   "a function has its bytes up to the next symbol; of its names the plain global one is shown");
 	equal_text(at(k, 0xffffffff81000000).function, "startup", "the linker's marks are not preferred");
 	equal_text(at(k, 0xffffffff810002ff).function, "last", "the last function ends at the linker's mark");
@@ -62,7 +64,9 @@ static void named(void)
 	equal_text(at(k, 0xffffffff82000010).function, "(none)", "data is no function");
 	equal_text(at(k, 0xffffffff80ffffff).function, "(none)", "nor is what is before all");
 	c = at(k, 0xffffffffc02003e7);
-	ok(!strcmp(c.function, "ext4_read") && !strcmp(c.module, "[ext4]") && c.module_begins == 0xffffffffc0200000, "a module's function has its module");
+	ok(!strcmp(c.function, "ext4_read") && !strcmp(c.module, "[ext4]") &&
+		   c.module_begins == 0xffffffffc0200000,
+	   "a module's function has its module");
 	equal_text(at(k, 0xffffffffc02003e8).function, "(none)", "which ends where /proc/modules says");
 	equal_text(at(k, 0xffffffffc0100900).function, "jbd2_end", "lines need no order");
 	equal_text(at(k, 0xffffffffc0101000).function, "(none)", "and no module goes into the next one");
@@ -86,7 +90,8 @@ static void without_modules(void)
 
 static void hidden(void)
 {
-	static const char zeros[] = "0000000000000000 T _stext\n0000000000000000 T do_work\n0000000000000000 t ext4_read\t[ext4]\n";
+	static const char zeros[] =
+		"0000000000000000 T _stext\n0000000000000000 T do_work\n0000000000000000 t ext4_read\t[ext4]\n";
 	const char *hint;
 	struct kernel_code code;
 	write_file("kallsyms", zeros);
@@ -98,13 +103,16 @@ static void hidden(void)
 	mkdir(path, 0700);
 	write_file("sys/kernel/kptr_restrict", "2\n");
 	struct kernel_names *k = fresh();
-	ok(!kernel_find(k, 0, &code) && !kernel_find(k, 0xffffffff81000000, &code), "where all addresses are 0 nothing has a name");
-	ok(kernel_trouble(k, &hint) && strstr(kernel_trouble(k, &hint), "to anyone") && strstr(hint, "kptr_restrict=1"),
+	ok(!kernel_find(k, 0, &code) && !kernel_find(k, 0xffffffff81000000, &code),
+	   "where all addresses are 0 nothing has a name");
+	ok(kernel_trouble(k, &hint) && strstr(kernel_trouble(k, &hint), "to anyone") &&
+		   strstr(hint, "kptr_restrict=1"),
 	   "it says that it is not permitted, and the step that would allow it");
 	kernel_free(k);
 	write_file("sys/kernel/kptr_restrict", "1\n");
 	k = fresh();
-	ok(kernel_trouble(k, &hint) && hint[0] && strstr(hint, geteuid() == 0 ? "CAP_SYSLOG" : "as root"), "at level 1 the step is another one: %s", hint);
+	ok(kernel_trouble(k, &hint) && hint[0] && strstr(hint, geteuid() == 0 ? "CAP_SYSLOG" : "as root"),
+	   "at level 1 the step is another one: %s", hint);
 	kernel_free(k);
 }
 
@@ -113,11 +121,14 @@ static void broken(void)
 	const char *hint;
 	write_file("kallsyms", "");
 	struct kernel_names *k = fresh();
-	ok(kernel_trouble(k, &hint) && strstr(hint, "CONFIG_KALLSYMS"), "an empty file is a kernel without symbols");
+	ok(kernel_trouble(k, &hint) && strstr(hint, "CONFIG_KALLSYMS"),
+	   "an empty file is a kernel without symbols");
 	kernel_free(k);
-	write_file("kallsyms", "nonsense\n\nffffffff81000000\nffffffff81000000 T\nffffffff81000000 T \nffffffff81000000 Tx name\nzz T name\n");
+	write_file("kallsyms", "nonsense\n\nffffffff81000000\nffffffff81000000 T\nffffffff81000000 T "
+			       "\nffffffff81000000 Tx name\nzz T name\n");
 	k = fresh();
-	ok(kernel_trouble(k, &hint) != NULL && at(k, 0xffffffff81000000).begins == 0, "lines that are none give no name");
+	ok(kernel_trouble(k, &hint) != NULL && at(k, 0xffffffff81000000).begins == 0,
+	   "lines that are none give no name");
 	kernel_free(k);
 	static char line[70000] = "ffffffff81000000 T ";
 	memset(line + strlen(line), 'x', 65000);
@@ -130,7 +141,8 @@ static void broken(void)
 	snprintf(path, sizeof path, "%s/kallsyms", folder);
 	unlink(path);
 	k = fresh();
-	ok(kernel_trouble(k, &hint) && strstr(kernel_trouble(k, &hint), "no such file"), "without the file it says so");
+	ok(kernel_trouble(k, &hint) && strstr(kernel_trouble(k, &hint), "no such file"),
+	   "without the file it says so");
 	kernel_free(k);
 }
 
@@ -149,9 +161,11 @@ static void running(void)
 	if (file)
 		fclose(file);
 	if (wanted)
-		equal_text(at(k, wanted + 1).function, "vfs_read", "the running kernel's functions are found, or it says why not");
+		equal_text(at(k, wanted + 1).function, "vfs_read",
+			   "the running kernel's functions are found, or it says why not");
 	else
-		ok(kernel_trouble(k, NULL) != NULL, "the running kernel's functions are found, or it says why not");
+		ok(kernel_trouble(k, NULL) != NULL,
+		   "the running kernel's functions are found, or it says why not");
 	kernel_free(k);
 }
 

@@ -85,9 +85,9 @@ static void slurp(const char *path, char *text, size_t size)
 /* Runs a command with its output kept; command->stdout_fd and stderr_fd are set here. */
 static struct shown run(struct command *command)
 {
-	struct shown shown = { .status = -1 };
+	struct shown shown = {.status = -1};
 	struct launch launch;
-	struct error err = { 0 };
+	struct error err = {0};
 	command->stdout_fd = open(in_folder("out"), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
 	command->stderr_fd = open(in_folder("err"), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
 	if (launch_hold(command, &launch, &err) && launch_go(&launch, command, &err))
@@ -101,23 +101,20 @@ static struct shown run(struct command *command)
 	return shown;
 }
 
-static bool no_child(void)
-{
-	return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD;
-}
+static bool no_child(void) { return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD; }
 
 #define ME "/proc/self/exe"
 #define COMMAND(...)                                                                                              \
 	(struct command)                                                                                          \
 	{                                                                                                         \
-		.argv = (char *const[]){ __VA_ARGS__, NULL }, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1    \
+		.argv = (char *const[]){__VA_ARGS__, NULL}, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1      \
 	}
 
 /* Fails at hold or at go; true when the error is as expected and nothing is left. */
 static bool fails(const struct command *command, enum error_code code, const char *part, const char *fact)
 {
 	struct launch launch;
-	struct error err = { 0 };
+	struct error err = {0};
 	bool started = launch_hold(command, &launch, &err) && launch_go(&launch, command, &err);
 	bool holds = !started && err.code == code && strstr(err.text, part) && no_child();
 	if (!holds)
@@ -136,16 +133,13 @@ static void write_file(const char *path, const char *text, mode_t mode)
 
 /* ---- the tests ---- */
 
-static void handler(int number)
-{
-	(void)number;
-}
+static void handler(int number) { (void)number; }
 
 static void test_arguments(void)
 {
 	struct command command = COMMAND(ME, "arguments", "a b", "", "*");
 	equal_text(run(&command).out, "[a b][][*]none", "arguments arrive as they are");
-	command.environment = (char *const[]){ "TARE_LAUNCH=here", NULL };
+	command.environment = (char *const[]){"TARE_LAUNCH=here", NULL};
 	equal_text(run(&command).out, "[a b][][*]here", "the environment is the command's own");
 	setenv("TARE_LAUNCH", "mine", 1);
 	command.environment = NULL;
@@ -170,7 +164,7 @@ static void test_streams(void)
 	int a = open(in_folder("a"), O_CREAT | O_TRUNC | O_RDWR, 0600);
 	int b = open(in_folder("b"), O_CREAT | O_TRUNC | O_RDWR, 0600);
 	struct launch launch;
-	struct error error = { 0 };
+	struct error error = {0};
 	fflush(stdout);
 	dup2(a, 1);
 	dup2(b, 2);
@@ -232,7 +226,7 @@ static void test_descriptors(void)
 
 static void test_signals(void)
 {
-	struct sigaction caught = { .sa_handler = handler }, ignored = { .sa_handler = SIG_IGN };
+	struct sigaction caught = {.sa_handler = handler}, ignored = {.sa_handler = SIG_IGN};
 	sigset_t blocked, before;
 	char expected[128];
 	struct command command = COMMAND(ME, "signals");
@@ -264,7 +258,7 @@ static void until_asleep(pid_t pid)
 static void test_holding(void)
 {
 	struct launch launch;
-	struct error err = { 0 };
+	struct error err = {0};
 	struct stat facts;
 	struct command command = COMMAND(ME, "mark", (char *)in_folder("mark"));
 	ok(launch_hold(&command, &launch, &err), "a program is held");
@@ -331,7 +325,7 @@ static void test_path(void)
 	write_file(in_folder("two/tool"), "#!/bin/sh\necho two\n", 0700);
 	snprintf(path, sizeof path, "PATH=%s/one:%s/two", folder, folder);
 	struct command command = COMMAND("tool");
-	command.environment = (char *const[]){ path, NULL };
+	command.environment = (char *const[]){path, NULL};
 	equal_text(run(&command).out, "two\n",
 		   "PATH is the program's own, and what is not executable is passed over");
 	snprintf(path, sizeof path, "PATH=%s/one", folder);
@@ -339,10 +333,10 @@ static void test_path(void)
 
 	char *before = getcwd(NULL, 0);
 	if (chdir(in_folder("two")) == 0) {
-		command.environment = (char *const[]){ "PATH=/nowhere:", NULL };
+		command.environment = (char *const[]){"PATH=/nowhere:", NULL};
 		equal_text(run(&command).out, "two\n", "an empty entry of PATH is the current directory");
-		command.environment = (char *const[]){ "PATH=/nowhere", NULL };
-		struct error err = { 0 };
+		command.environment = (char *const[]){"PATH=/nowhere", NULL};
+		struct error err = {0};
 		char *found = launch_find(&command, &err);
 		ok(!found && strstr(err.hint, "./tool"), "a program in the current directory is hinted at");
 		free(found);
@@ -351,7 +345,7 @@ static void test_path(void)
 		printf("# cannot go back\n");
 	free(before);
 	command = COMMAND("sh", "-c", "echo standard");
-	command.environment = (char *const[]){ "NOTHING=1", NULL };
+	command.environment = (char *const[]){"NOTHING=1", NULL};
 	equal_text(run(&command).out, "standard\n", "without PATH the system's standard one is searched");
 }
 

@@ -56,8 +56,8 @@ static inline bool is_cache(const struct machine *m, const char *name, unsigned 
 
 static inline struct machine find(const char *name)
 {
-	struct machine m = { 0 };
-	struct error err = { 0 };
+	struct machine m = {0};
+	struct error err = {0};
 	if (!machine_find(name, &m, &err))
 		printf("# %s\n", err.text);
 	return m;

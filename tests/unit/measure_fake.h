@@ -17,8 +17,8 @@ struct backend {
 	size_t counters;     /* how many events fit at once */
 	size_t fail_prepare; /* the 1-based execution that cannot be prepared; 0: none */
 	bool fail_sample;
-	size_t end_after; /* the program is ended by the fake after so many samples; 0: it ends by itself */
-	size_t rows;      /* rows of readings; 0 counts as 1 */
+	size_t end_after;   /* the program is ended by the fake after so many samples; 0: it ends by itself */
+	size_t rows;        /* rows of readings; 0 counts as 1 */
 	const char *engine; /* executions that count this event are under an engine; NULL: none */
 	int told_fd;        /* a byte is written to it when counting begins; 0: none */
 	/* the reading of an event at its end, in the 0-based execution; NULL: 1000 always */
@@ -41,13 +41,13 @@ struct counting {
 static void fake_available(struct backend *b, const struct event *event, struct availability *out)
 {
 	(void)b;
-	*out = (struct availability){ .state = READING_COUNTED, .source = SOURCE_HW };
+	*out = (struct availability){.state = READING_COUNTED, .source = SOURCE_HW};
 	if (strncmp(event->text, "denied", 6) == 0) {
-		*out = (struct availability){ .state = READING_DENIED,
-					      .why = "perf_event_paranoid is 3",
-					      .remedy = "run 'sysctl kernel.perf_event_paranoid=1'" };
+		*out = (struct availability){.state = READING_DENIED,
+					     .why = "perf_event_paranoid is 3",
+					     .remedy = "run 'sysctl kernel.perf_event_paranoid=1'"};
 	} else if (strcmp(event->text, "page-faults") == 0) {
-		*out = (struct availability){ .state = READING_UNSUPPORTED, .why = "no software events" };
+		*out = (struct availability){.state = READING_UNSUPPORTED, .why = "no software events"};
 	}
 }
 
@@ -72,7 +72,7 @@ static bool fake_prepare(struct backend *b, const struct target *target, const s
 	if (b->fail_prepare && b->prepared + 1 == b->fail_prepare)
 		return error_set(err, ERROR_LIMIT, "too many open files");
 	struct counting *c = calloc(1, sizeof *c);
-	*c = (struct counting){ .backend = b, .events = events, .n = n, .execution = b->prepared++, .go_fd = -1 };
+	*c = (struct counting){.backend = b, .events = events, .n = n, .execution = b->prepared++, .go_fd = -1};
 	for (size_t i = 0; i < n && strlen(b->log) < sizeof b->log - 64; i++)
 		sprintf(b->log + strlen(b->log), "%s%s", i ? " " : "", events[i]->text);
 	if (strlen(b->log) < sizeof b->log - 64)
@@ -99,10 +99,7 @@ static bool fake_prepare(struct backend *b, const struct target *target, const s
 	return true;
 }
 
-static pid_t fake_process(const struct counting *c)
-{
-	return c->pid;
-}
+static pid_t fake_process(const struct counting *c) { return c->pid; }
 
 static bool fake_go(struct counting *c, struct error *err)
 {
@@ -119,7 +116,7 @@ static bool fake_sample(struct counting *c, struct reading *readings, struct err
 	if (b->fail_sample)
 		return error_set(err, ERROR_IO, "cannot read");
 	for (size_t i = 0; i < c->n; i++) {
-		readings[i] = (struct reading){ .state = READING_COUNTED, .source = SOURCE_HW, .cpu = -1 };
+		readings[i] = (struct reading){.state = READING_COUNTED, .source = SOURCE_HW, .cpu = -1};
 		if (b->sample)
 			b->sample(b, b->sampled, c->events[i]->text, &readings[i]);
 	}
@@ -146,12 +143,12 @@ static bool fake_stop(struct counting *c, struct run *run, struct error *err)
 	run->readings = arena_alloc(&run->arena, (c->n * run->n_rows + 1) * sizeof *run->readings);
 	for (size_t i = 0; i < c->n * run->n_rows; i++) {
 		struct reading *r = &run->readings[i];
-		*r = (struct reading){ .state = READING_COUNTED,
-				       .source = SOURCE_HW,
-				       .count_raw = 1000,
-				       .enabled_ns = 100,
-				       .running_ns = 100,
-				       .cpu = b->rows ? (int)(i / c->n) : -1 };
+		*r = (struct reading){.state = READING_COUNTED,
+				      .source = SOURCE_HW,
+				      .count_raw = 1000,
+				      .enabled_ns = 100,
+				      .running_ns = 100,
+				      .cpu = b->rows ? (int)(i / c->n) : -1};
 		if (b->read)
 			b->read(b, c->execution, c->events[i % c->n]->text, r);
 	}
@@ -186,10 +183,7 @@ struct metric {
 	const char *name, *inputs[2];
 };
 
-const char *metric_name(const struct metric *m)
-{
-	return m->name;
-}
+const char *metric_name(const struct metric *m) { return m->name; }
 
 const char *metric_unit(const struct metric *m)
 {
@@ -215,18 +209,15 @@ size_t metric_event_count(const struct metric *m)
 	return 2;
 }
 
-const char *metric_event(const struct metric *m, size_t index)
-{
-	return m->inputs[index];
-}
+const char *metric_event(const struct metric *m, size_t index) { return m->inputs[index]; }
 
 bool metric_evaluate(const struct metric *m, const struct metric_input *inputs, struct metric_input *out,
 		     struct error *err)
 {
 	if (inputs[1].value == 0)
 		return error_set(err, ERROR_UNSUPPORTED, "'%s' divides by zero", m->name);
-	*out = (struct metric_input){ true, inputs[0].value / inputs[1].value, inputs[0].low / inputs[1].high,
-				      inputs[0].high / inputs[1].low };
+	*out = (struct metric_input){true, inputs[0].value / inputs[1].value, inputs[0].low / inputs[1].high,
+				     inputs[0].high / inputs[1].low};
 	return true;
 }
 

@@ -24,15 +24,12 @@ static bool evaluate(const char *formula, const struct metric_input *inputs, str
 	return metric_evaluate(metric_find(table, "t", NULL), inputs, out, err);
 }
 
-static struct metric_input exactly(double value)
-{
-	return (struct metric_input){ true, value, value, value };
-}
+static struct metric_input exactly(double value) { return (struct metric_input){true, value, value, value}; }
 
 static void computes(const char *formula, double a, double b, double c, double expected)
 {
-	struct metric_input inputs[] = { exactly(a), exactly(b), exactly(c) }, out = { 0 };
-	struct error err = { 0 };
+	struct metric_input inputs[] = {exactly(a), exactly(b), exactly(c)}, out = {0};
+	struct error err = {0};
 	bool done = evaluate(formula, inputs, &out, &err);
 	if (!done || out.value != expected)
 		printf("# is %.17g (%s)\n", out.value, err.text);
@@ -42,7 +39,7 @@ static void computes(const char *formula, double a, double b, double c, double e
 
 static void refuses(const char *formula, const char *message)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	bool done = add_formula(formula, &err);
 	if (done || !strstr(err.text, message))
 		printf("# %s: %s\n", done ? "accepted" : "refused", err.text);
@@ -105,8 +102,8 @@ static void test_arithmetic(void)
 
 static void test_inputs(void)
 {
-	struct error err = { 0 };
-	struct metric_input out, inputs[2] = { exactly(5), { false, 0, 0, 0 } };
+	struct error err = {0};
+	struct metric_input out, inputs[2] = {exactly(5), {false, 0, 0, 0}};
 	add_formula("b:u / (a + b:u)", &err);
 	const struct metric *m = metric_find(table, "t", &err);
 	equal_u64(metric_event_count(m), 2, "an event that a formula names twice is one input");
@@ -114,30 +111,30 @@ static void test_inputs(void)
 	equal_text(metric_event(m, 1), "a", "… each");
 	ok(metric_event(m, 2) == NULL, "there is no input behind the last");
 	ok(!metric_evaluate(m, inputs, &out, &err) && err.code == ERROR_UNSUPPORTED &&
-	       strcmp(err.text, "'a' was not counted") == 0,
+		   strcmp(err.text, "'a' was not counted") == 0,
 	   "a missing input makes the metric not counted, with its name");
-	ok(!evaluate("a / b", (struct metric_input[]){ exactly(1), exactly(0) }, &out, &err) &&
-	       err.code == ERROR_UNSUPPORTED && strcmp(err.text, "'b' is 0 and divides") == 0,
+	ok(!evaluate("a / b", (struct metric_input[]){exactly(1), exactly(0)}, &out, &err) &&
+		   err.code == ERROR_UNSUPPORTED && strcmp(err.text, "'b' is 0 and divides") == 0,
 	   "a divisor of 0 makes the metric not counted, with its name");
-	ok(!evaluate("0 / a", (struct metric_input[]){ exactly(0) }, &out, &err) && strstr(err.text, "'a' is 0"),
+	ok(!evaluate("0 / a", (struct metric_input[]){exactly(0)}, &out, &err) && strstr(err.text, "'a' is 0"),
 	   "0 divided by 0 is not counted either");
-	ok(!evaluate("a / (b - c)", (struct metric_input[]){ exactly(1), exactly(2), exactly(2) }, &out, &err) &&
-	       strcmp(err.text, "'(b - c)' is 0 and divides") == 0,
+	ok(!evaluate("a / (b - c)", (struct metric_input[]){exactly(1), exactly(2), exactly(2)}, &out, &err) &&
+		   strcmp(err.text, "'(b - c)' is 0 and divides") == 0,
 	   "a divisor that comes to 0 is named by its formula");
-	ok(evaluate("a / b", (struct metric_input[]){ exactly(0), exactly(4) }, &out, &err) && out.value == 0,
+	ok(evaluate("a / b", (struct metric_input[]){exactly(0), exactly(4)}, &out, &err) && out.value == 0,
 	   "0 that was counted is a value");
-	ok(!evaluate("a", (struct metric_input[]){ { true, NAN, NAN, NAN } }, &out, &err), "a NaN is no value");
-	ok(!evaluate("a", (struct metric_input[]){ { true, 1, 2, 3 } }, &out, &err),
+	ok(!evaluate("a", (struct metric_input[]){{true, NAN, NAN, NAN}}, &out, &err), "a NaN is no value");
+	ok(!evaluate("a", (struct metric_input[]){{true, 1, 2, 3}}, &out, &err),
 	   "a value outside of its own interval is refused");
-	ok(!evaluate("a * a", (struct metric_input[]){ exactly(1e300) }, &out, &err) &&
-	       strstr(err.text, "not a finite"),
+	ok(!evaluate("a * a", (struct metric_input[]){exactly(1e300)}, &out, &err) &&
+		   strstr(err.text, "not a finite"),
 	   "an overflow is not counted, not infinite");
 }
 
 static void carries(const char *formula, struct metric_input a, struct metric_input b, double down, double up)
 {
-	struct metric_input inputs[] = { a, b }, out = { 0 };
-	struct error err = { 0 };
+	struct metric_input inputs[] = {a, b}, out = {0};
+	struct error err = {0};
 	bool done = evaluate(formula, inputs, &out, &err);
 	bool holds = done && fabs(out.value - out.low - down) < 1e-9 && fabs(out.high - out.value - up) < 1e-9;
 	if (!holds)
@@ -149,8 +146,8 @@ static void carries(const char *formula, struct metric_input a, struct metric_in
 
 static void test_errors(void)
 {
-	struct metric_input a = { true, 100, 97, 103 }, b = { true, 50, 46, 54 };
-	struct metric_input skew_a = { true, 100, 99, 103 }, skew_b = { true, 50, 48, 54 };
+	struct metric_input a = {true, 100, 97, 103}, b = {true, 50, 46, 54};
+	struct metric_input skew_a = {true, 100, 99, 103}, skew_b = {true, 50, 48, 54};
 	carries("a + b", a, b, 5, 5);
 	carries("a - b", a, b, 5, 5);
 	/* ∂/∂a = b = 50, ∂/∂b = a = 100: √(150² + 400²) */
@@ -170,7 +167,7 @@ static void test_errors(void)
 	carries("a / (a + b)", a, b, hypot(3 * 50 / 22500., 4 * 100 / 22500.),
 		hypot(3 * 50 / 22500., 4 * 100 / 22500.));
 
-	struct metric_input out, wide[] = { exactly(3), { true, 2, -INFINITY, INFINITY } };
+	struct metric_input out, wide[] = {exactly(3), {true, 2, -INFINITY, INFINITY}};
 	ok(evaluate("a * b", wide, &out, NULL) && out.value == 6 && isinf(out.low) && isinf(out.high),
 	   "an input of unbounded error gives a result of unbounded error");
 	wide[0] = exactly(0);
@@ -189,7 +186,7 @@ static void test_rows(void)
 		struct metric_input out, inputs[32];
 		for (size_t k = 0; k < metric_event_count(m); k++) {
 			struct event event;
-			inputs[k] = (struct metric_input){ true, 3 + (double)k, 2, 40 };
+			inputs[k] = (struct metric_input){true, 3 + (double)k, 2, 40};
 			if (event_parse(events, metric_event(m, k), &event, NULL) && event.definition)
 				continue;
 			printf("# '%s' of '%s'\n", metric_event(m, k), metric_name(m));
@@ -212,36 +209,36 @@ static void test_rows(void)
 	ok(evaluated, "every metric can be evaluated");
 
 	/* by hand: 3e9 instructions, 2e9 cycles, 1 s */
-	struct error err = { 0 };
+	struct error err = {0};
 	struct metric_input out;
 	const struct metric *m = metric_find(table, "ipc", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(3e9), exactly(2e9) }, &out, &err) &&
-	       out.value == 1.5,
+	ok(m && metric_evaluate(m, (struct metric_input[]){exactly(3e9), exactly(2e9)}, &out, &err) &&
+		   out.value == 1.5,
 	   "ipc is instructions / cycles");
 	m = metric_find(table, "ghz", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(2e9), exactly(1e9) }, &out, &err) &&
-	       out.value == 2,
+	ok(m && metric_evaluate(m, (struct metric_input[]){exactly(2e9), exactly(1e9)}, &out, &err) &&
+		   out.value == 2,
 	   "2e9 cycles in 1e9 ns are 2 GHz");
 	m = metric_find(table, "mips", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(3e9), exactly(1e9) }, &out, &err) &&
-	       out.value == 3000,
+	ok(m && metric_evaluate(m, (struct metric_input[]){exactly(3e9), exactly(1e9)}, &out, &err) &&
+		   out.value == 3000,
 	   "3e9 instructions in 1e9 ns are 3000 MIPS");
 	m = metric_find(table, "mflops", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(5e8), exactly(1e9) }, &out, &err) &&
-	       out.value == 500,
+	ok(m && metric_evaluate(m, (struct metric_input[]){exactly(5e8), exactly(1e9)}, &out, &err) &&
+		   out.value == 500,
 	   "5e8 operations in 1e9 ns are 500 MFLOPS");
 	ok(m && metric_caution(m) && strstr(metric_caution(m), "Figure 4"), "MFLOPS comes with its caution");
 	m = metric_find(table, "l1d-line-reuse", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(60), exactly(40), exactly(4) }, &out, &err) &&
-	       out.value == 24,
+	ok(m && metric_evaluate(m, (struct metric_input[]){exactly(60), exactly(40), exactly(4)}, &out, &err) &&
+		   out.value == 24,
 	   "100 accesses with 4 misses reuse each line 24 times");
 	m = metric_find(table, "memory-bandwidth", &err);
-	ok(m && metric_evaluate(m, (struct metric_input[]){ exactly(1e6), exactly(1e6) }, &out, &err) &&
-	       out.value == 64,
+	ok(m && metric_evaluate(m, (struct metric_input[]){exactly(1e6), exactly(1e6)}, &out, &err) &&
+		   out.value == 64,
 	   "a line of 64 bytes each ns is 64 GB/s");
 
 	ok(!metric_find(table, "icp", &err) && err.code == ERROR_USAGE &&
-	       strstr(err.text, "unknown metric 'icp'") && strstr(err.hint, "'ipc'"),
+		   strstr(err.text, "unknown metric 'icp'") && strstr(err.hint, "'ipc'"),
 	   "an unknown metric is an error with the nearest names");
 	ok(!metric_find(table, "x\x1b[0m", &err) && strstr(err.text, "x\\x1b[0m"),
 	   "control characters in it are escaped");
@@ -249,7 +246,7 @@ static void test_rows(void)
 
 static void refuses_row(const char *text, const char *message)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	size_t before = metric_table_count(table);
 	bool done = metric_table_add(table, text, strlen(text), "my.metrics", &err);
 	if (done || !strstr(err.text, message))
@@ -259,21 +256,21 @@ static void refuses_row(const char *text, const char *message)
 
 static void test_adding(void)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	static const char row[] =
-	    "[mine]\ndefinition = D.\nunit = u\nformula = cycles /\n  instructions\nbetter = lower\n"
-	    "papers = none\ncaution = C\n";
+		"[mine]\ndefinition = D.\nunit = u\nformula = cycles /\n  instructions\nbetter = lower\n"
+		"papers = none\ncaution = C\n";
 	size_t before = metric_table_count(table);
 	ok(metric_table_add(table, row, sizeof row - 1, "my.metrics", &err) &&
-	       metric_table_count(table) == before + 1,
+		   metric_table_count(table) == before + 1,
 	   "a metric of the user's is added");
 	const struct metric *m = metric_find(table, "mine", &err);
 	ok(m && strcmp(metric_formula(m), "cycles / instructions") == 0 && strcmp(metric_caution(m), "C") == 0 &&
-	       strcmp(metric_unit(m), "u") == 0 && strcmp(metric_definition(m), "D.") == 0,
+		   strcmp(metric_unit(m), "u") == 0 && strcmp(metric_definition(m), "D.") == 0,
 	   "its keys are in the row, a continued line too");
 	ok(metric_table_add(table, row, sizeof row - 1, "my.metrics", &err) &&
-	       metric_table_count(table) == before + 1 && metric_find(table, "mine", NULL) != m &&
-	       strcmp(metric_name(m), "mine") == 0,
+		   metric_table_count(table) == before + 1 && metric_find(table, "mine", NULL) != m &&
+		   strcmp(metric_name(m), "mine") == 0,
 	   "a known name is replaced, and the row that was handed out stays");
 	refuses_row("[x]\nunit = u\nformula = a\n", "'x' has no definition");
 	refuses_row("[x]\ndefinition = D.\nunit = u\n", "'x' has no formula");
@@ -288,7 +285,7 @@ static void test_adding(void)
 
 int main(void)
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	table = metric_table_new(&err);
 	events = table ? event_table_new(&err) : NULL;
 	if (!events) {

@@ -15,18 +15,26 @@
 
 #define REF_OUTCOMES 1200000
 
-struct ref_btb_way { bool valid; uint64_t tag, target, used, filled; int counter; };
-struct ref_tagged { bool valid; uint64_t tag; int counter, useful; };
+struct ref_btb_way {
+	bool valid;
+	uint64_t tag, target, used, filled;
+	int counter;
+};
+struct ref_tagged {
+	bool valid;
+	uint64_t tag;
+	int counter, useful;
+};
 
 struct ref_branches {
 	const struct machine *m;
 	struct model_counts counts;
-	bool *outcomes;          /* [0] the first conditional branch's … */
+	bool *outcomes; /* [0] the first conditional branch's … */
 	size_t n;
 	uint64_t now;
 	/* tables, as large as ever needed */
 	int *table, *local_counters, *choice;
-	bool (*local)[32];       /* [branch][age] */
+	bool (*local)[32]; /* [branch][age] */
 	int (*weights)[256];
 	struct ref_tagged *tagged[MACHINE_TABLES];
 	int use_alternate;
@@ -68,7 +76,8 @@ static void ref_branches_begin(struct ref_branches *r, const struct machine *m)
 
 static void ref_branches_end(struct ref_branches *r)
 {
-	free(r->outcomes), free(r->table), free(r->local_counters), free(r->choice), free(r->local), free(r->weights);
+	free(r->outcomes), free(r->table), free(r->local_counters), free(r->choice), free(r->local),
+		free(r->weights);
 	for (unsigned i = 0; i < r->m->direction.tables; i++)
 		free(r->tagged[i]);
 	free(r->btb), free(r->btb_upper_next), free(r->indirect);
@@ -83,7 +92,10 @@ static uint64_t ref_random(uint64_t *state)
 }
 
 /* The outcome `age` conditional branches ago; 0: the last one. Before the first: not taken. */
-static bool ref_outcome(const struct ref_branches *r, unsigned age) { return age < r->n && r->outcomes[r->n - 1 - age]; }
+static bool ref_outcome(const struct ref_branches *r, unsigned age)
+{
+	return age < r->n && r->outcomes[r->n - 1 - age];
+}
 
 static uint64_t ref_global(const struct ref_branches *r, unsigned bits)
 {
@@ -157,7 +169,8 @@ static bool ref_tage(struct ref_branches *r, uint64_t pc, bool taken)
 	}
 	bool base_says = *base >= 1 << (d->counter_bits - 1), says = provider ? provider->counter >= 4 : base_says;
 	bool other = alternate ? alternate->counter >= 4 : base_says, predicted = says;
-	if (provider && provider->useful == 0 && (provider->counter == 3 || provider->counter == 4) && says != other) {
+	if (provider && provider->useful == 0 && (provider->counter == 3 || provider->counter == 4) &&
+	    says != other) {
 		predicted = r->use_alternate >= 8 ? other : says;
 		if (other == taken)
 			r->use_alternate += r->use_alternate < 15;
@@ -211,17 +224,14 @@ static bool ref_direction(struct ref_branches *r, uint64_t pc, bool taken, uint6
 		for (unsigned age = 0; age < local_bits && age < 32; age++)
 			local_history |= (uint64_t)own[age] << age;
 	switch (d->kind) {
-	case PREDICT_TAKEN:
-		predicted = true;
-		break;
-	case PREDICT_BACKWARD_TAKEN:
-		predicted = target < pc;
-		break;
+	case PREDICT_TAKEN: predicted = true; break;
+	case PREDICT_BACKWARD_TAKEN: predicted = target < pc; break;
 	case PREDICT_BIMODAL:
 		predicted = ref_counter(&r->table[address % d->entries], d->counter_bits, taken);
 		break;
 	case PREDICT_GSHARE:
-		predicted = ref_counter(&r->table[(address ^ ref_global(r, d->history_bits)) % d->entries], d->counter_bits, taken);
+		predicted = ref_counter(&r->table[(address ^ ref_global(r, d->history_bits)) % d->entries],
+					d->counter_bits, taken);
 		break;
 	case PREDICT_LOCAL:
 		predicted = ref_counter(&r->table[local_history % d->entries], d->counter_bits, taken);
@@ -236,12 +246,8 @@ static bool ref_direction(struct ref_branches *r, uint64_t pc, bool taken, uint6
 			ref_counter(choice, d->choice_bits, g == taken);
 		break;
 	}
-	case PREDICT_PERCEPTRON:
-		predicted = ref_perceptron(r, pc, taken);
-		break;
-	case PREDICT_TAGE:
-		predicted = ref_tage(r, pc, taken);
-		break;
+	case PREDICT_PERCEPTRON: predicted = ref_perceptron(r, pc, taken); break;
+	case PREDICT_TAGE: predicted = ref_tage(r, pc, taken); break;
 	}
 	if (own) {
 		memmove(own + 1, own, 31);
@@ -266,11 +272,13 @@ static unsigned ref_btb_follow(const bool *nodes, unsigned node, unsigned low, u
 {
 	if (high - low < 2)
 		return low;
-	return nodes[node] ? ref_btb_follow(nodes, 2 * node + 1, (low + high) / 2, high) : ref_btb_follow(nodes, 2 * node, low, (low + high) / 2);
+	return nodes[node] ? ref_btb_follow(nodes, 2 * node + 1, (low + high) / 2, high)
+			   : ref_btb_follow(nodes, 2 * node, low, (low + high) / 2);
 }
 
 /* Hit? *direction: what the entry's counter says; *before: the target it had. */
-static bool ref_btb(struct ref_branches *r, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction, uint64_t *before)
+static bool ref_btb(struct ref_branches *r, uint64_t pc, bool direct, bool taken, uint64_t target, bool *direction,
+		    uint64_t *before)
 {
 	const struct machine_targets *t = &r->m->targets;
 	const struct machine_direction *d = &r->m->direction;
@@ -307,10 +315,12 @@ static bool ref_btb(struct ref_branches *r, uint64_t pc, bool direct, bool taken
 	} else if (chosen == n) {
 		chosen = 0;
 		for (unsigned w = 1; w < n; w++)
-			if (t->btb_replacement == REPLACE_LRU ? ways[w].used < ways[chosen].used : ways[w].filled < ways[chosen].filled)
+			if (t->btb_replacement == REPLACE_LRU ? ways[w].used < ways[chosen].used
+							      : ways[w].filled < ways[chosen].filled)
 				chosen = w;
 	}
-	ways[chosen] = (struct ref_btb_way){true, tag, stores ? target : 0, r->now, r->now, ref_clamped(d->initial, d->counter_bits)};
+	ways[chosen] = (struct ref_btb_way){true,   tag,    stores ? target : 0,
+					    r->now, r->now, ref_clamped(d->initial, d->counter_bits)};
 	if (t->btb_replacement == REPLACE_PLRU)
 		ref_btb_away(nodes, 1, 0, n, chosen);
 	return false;
@@ -322,19 +332,23 @@ static uint64_t ref_indirect(struct ref_branches *r, uint64_t pc, uint64_t targe
 	uint64_t hash = 0;
 	for (int i = t->indirect_history - 1; i >= 0; i--)
 		hash = (hash ^ r->targets[i]) * 0x9e3779b97f4a7c15ull;
-	uint64_t *entry = &r->indirect[((pc >> t->address_shift) ^ hash >> 40) % t->indirect_entries], predicted = *entry;
+	uint64_t *entry = &r->indirect[((pc >> t->address_shift) ^ hash >> 40) % t->indirect_entries],
+		 predicted = *entry;
 	*entry = target;
 	memmove(r->targets + 1, r->targets, sizeof(r->targets) - sizeof(*r->targets));
 	r->targets[0] = target;
 	return predicted;
 }
 
-static void ref_branch(struct ref_branches *r, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken, uint64_t target)
+static void ref_branch(struct ref_branches *r, uint64_t pc, uint32_t length, enum trace_ending ending, bool taken,
+		       uint64_t target)
 {
 	const struct machine_targets *t = &r->m->targets;
 	uint64_t *c = r->counts.branch, before = 0;
-	bool conditional = ending == TRACE_END_CONDITIONAL, call = ending == TRACE_END_CALL || ending == TRACE_END_INDIRECT_CALL;
-	bool indirect = ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL, returns = ending == TRACE_END_RETURN;
+	bool conditional = ending == TRACE_END_CONDITIONAL,
+	     call = ending == TRACE_END_CALL || ending == TRACE_END_INDIRECT_CALL;
+	bool indirect = ending == TRACE_END_INDIRECT_JUMP || ending == TRACE_END_INDIRECT_CALL,
+	     returns = ending == TRACE_END_RETURN;
 	bool direction = false, none = r->m->direction.kind == PREDICT_NONE;
 	if (ending == TRACE_END_NONE || ending == TRACE_END_SYSTEM)
 		return;
@@ -353,7 +367,8 @@ static void ref_branch(struct ref_branches *r, uint64_t pc, uint32_t length, enu
 		c[BRANCH_BTB_MISSES_TAKEN] += !hit && taken;
 	}
 	if (conditional && !none) {
-		bool predicted = r->m->direction.kind == PREDICT_BTB ? direction : ref_direction(r, pc, taken, target);
+		bool predicted = r->m->direction.kind == PREDICT_BTB ? direction
+								     : ref_direction(r, pc, taken, target);
 		c[BRANCH_PREDICTED_TAKEN] += predicted;
 		c[BRANCH_MISPREDICTED] += predicted != taken;
 		c[BRANCH_CONDITIONAL_MISPREDICTED] += predicted != taken;

@@ -17,7 +17,8 @@ static struct machine machine_of(enum machine_predictor kind)
 {
 	struct machine m = {.seed = 99};
 	struct machine_direction *d = &m.direction;
-	*d = (struct machine_direction){.kind = kind, .counter_bits = 2, .initial = 1, .entries = 4096, .history_bits = 12};
+	*d = (struct machine_direction){
+		.kind = kind, .counter_bits = 2, .initial = 1, .entries = 4096, .history_bits = 12};
 	if (kind == PREDICT_BIMODAL)
 		d->entries = 512;
 	if (kind == PREDICT_LOCAL)
@@ -65,7 +66,10 @@ static void begin_with(struct under_test *u, const struct machine *machine, stru
 	u->most = RUN;
 }
 
-static void begin(struct under_test *u, const struct machine *machine) { begin_with(u, machine, (struct model_options){ 0 }); }
+static void begin(struct under_test *u, const struct machine *machine)
+{
+	begin_with(u, machine, (struct model_options){0});
+}
 
 static void end(struct under_test *u) { free(u->memory); }
 
@@ -95,7 +99,8 @@ static void went(struct under_test *u, struct static_branch *site, uint64_t went
 }
 
 /* A branch, with a site that is made when its address is first seen. */
-static void post(struct under_test *u, uint64_t pc, unsigned length, enum trace_ending ending, bool taken, uint64_t target)
+static void post(struct under_test *u, uint64_t pc, unsigned length, enum trace_ending ending, bool taken,
+		 uint64_t target)
 {
 	struct static_branch *site = u->sites;
 	while (site->length && (site->behind != pc + length || (site->ending & ENDING_KIND) != (unsigned)ending))
@@ -105,7 +110,10 @@ static void post(struct under_test *u, uint64_t pc, unsigned length, enum trace_
 	went(u, site, ending == TRACE_END_CONDITIONAL && !taken ? pc + length : target);
 }
 
-static void conditional(struct under_test *u, uint64_t pc, bool taken) { post(u, pc, 2, TRACE_END_CONDITIONAL, taken, pc - 64); }
+static void conditional(struct under_test *u, uint64_t pc, bool taken)
+{
+	post(u, pc, 2, TRACE_END_CONDITIONAL, taken, pc - 64);
+}
 
 static uint64_t counted(struct under_test *u, enum model_branch_count what)
 {
@@ -120,8 +128,10 @@ static uint64_t mispredicted(struct under_test *u) { return counted(u, BRANCH_MI
 
 static void loops(void)
 {
-	static const struct { unsigned initial, cold; const char *name; } from[] = {
-		{1, 2, "weakly"}, {0, 3, "strongly"}};
+	static const struct {
+		unsigned initial, cold;
+		const char *name;
+	} from[] = {{1, 2, "weakly"}, {0, 3, "strongly"}};
 	for (unsigned i = 0; i < 2; i++) {
 		struct machine m = machine_of(PREDICT_BIMODAL);
 		struct under_test u;
@@ -133,10 +143,12 @@ static void loops(void)
 				for (unsigned e = 0; e < entries; e++)
 					for (unsigned k = 1; k <= n; k++)
 						conditional(&u, 0x1000, k < n);
-				all &= mispredicted(&u) == from[i].cold + (entries - 1) && counted(&u, BRANCH_ALL) == n * entries;
+				all &= mispredicted(&u) == from[i].cold + (entries - 1) &&
+				       counted(&u, BRANCH_ALL) == n * entries;
 				end(&u);
 			}
-		ok(all, "2-bit counters from %s not taken: a loop costs %u mispredictions cold and 1 per re-entry", from[i].name, from[i].cold);
+		ok(all, "2-bit counters from %s not taken: a loop costs %u mispredictions cold and 1 per re-entry",
+		   from[i].name, from[i].cold);
 	}
 }
 
@@ -155,11 +167,14 @@ static double alternating(enum machine_predictor kind, unsigned initial, bool fi
 
 static void alternations(void)
 {
-	ok(alternating(PREDICT_BIMODAL, 1, true) == 1.0, "taken, not, taken, … from weakly not taken: all mispredicted");
+	ok(alternating(PREDICT_BIMODAL, 1, true) == 1.0,
+	   "taken, not, taken, … from weakly not taken: all mispredicted");
 	ok(alternating(PREDICT_BIMODAL, 1, false) == 0.5, "not, taken, not, … from weakly not taken: half");
 	ok(alternating(PREDICT_BIMODAL, 0, true) == 0.5, "from strongly not taken: half");
-	ok(alternating(PREDICT_GSHARE, 1, true) < 0.02 && alternating(PREDICT_LOCAL, 1, true) < 0.02, "histories learn it");
-	ok(alternating(PREDICT_TAGE, 1, true) < 0.02 && alternating(PREDICT_PERCEPTRON, 1, true) < 0.02, "so do TAGE and the perceptron");
+	ok(alternating(PREDICT_GSHARE, 1, true) < 0.02 && alternating(PREDICT_LOCAL, 1, true) < 0.02,
+	   "histories learn it");
+	ok(alternating(PREDICT_TAGE, 1, true) < 0.02 && alternating(PREDICT_PERCEPTRON, 1, true) < 0.02,
+	   "so do TAGE and the perceptron");
 }
 
 /* One branch, not taken once in `period`: mispredictions per period, in the last 50 of them. */
@@ -182,10 +197,13 @@ static double periodic(enum machine_predictor kind, unsigned period)
 static void periods(void)
 {
 	ok(periodic(PREDICT_LOCAL, 11) == 0, "10 bits of local history predict a period of 11 (h + 1)");
-	ok(periodic(PREDICT_LOCAL, 12) == 2, "at h + 2 the full history is followed by both: its counter alternates, 2 mispredictions a period");
+	ok(periodic(PREDICT_LOCAL, 12) == 2,
+	   "at h + 2 the full history is followed by both: its counter alternates, 2 mispredictions a period");
 	ok(periodic(PREDICT_LOCAL, 13) == 1 && periodic(PREDICT_LOCAL, 100) == 1, "longer periods cost 1");
-	ok(periodic(PREDICT_GSHARE, 13) == 0 && periodic(PREDICT_GSHARE, 15) == 1, "gshare with 12 bits: 13 costs 0, 15 costs 1");
-	ok(periodic(PREDICT_TAGE, 13) == 0 && periodic(PREDICT_TAGE, 40) == 0 && periodic(PREDICT_TAGE, 131) == 0, "TAGE with 130 bits: up to 131 cost 0");
+	ok(periodic(PREDICT_GSHARE, 13) == 0 && periodic(PREDICT_GSHARE, 15) == 1,
+	   "gshare with 12 bits: 13 costs 0, 15 costs 1");
+	ok(periodic(PREDICT_TAGE, 13) == 0 && periodic(PREDICT_TAGE, 40) == 0 && periodic(PREDICT_TAGE, 131) == 0,
+	   "TAGE with 130 bits: up to 131 cost 0");
 	ok(periodic(PREDICT_TAGE, 400) == 1, "a period of 400 costs it 1");
 	ok(periodic(PREDICT_BIMODAL, 100) == 1, "a 2-bit counter: 1");
 }
@@ -226,14 +244,23 @@ static void convolutions(void)
 	ok(n == 13000 && missed == 4000, "3 × 3 convolution, bottom-tested, 2-bit counters: 4 of 13 mispredicted");
 	convolution(PREDICT_BIMODAL, true, &n, &missed);
 	ok(n == 17000 && missed == 4000, "top-tested: 4 of 17");
-	static const struct { enum machine_predictor kind; const char *name; } with[] = {{PREDICT_LOCAL, "local"}, {PREDICT_GSHARE, "gshare"},
-		{PREDICT_TOURNAMENT, "21264's"}, {PREDICT_PERCEPTRON, "perceptron"}, {PREDICT_TAGE, "TAGE"}};
+	// clang-format off: a table, a row a line
+	static const struct {
+		enum machine_predictor kind;
+		const char *name;
+	} with[] = {{PREDICT_LOCAL, "local"},
+		    {PREDICT_GSHARE, "gshare"},
+		    {PREDICT_TOURNAMENT, "21264's"},
+		    {PREDICT_PERCEPTRON, "perceptron"},
+		    {PREDICT_TAGE, "TAGE"}};
+	// clang-format on
 	for (unsigned i = 0; i < 5; i++) {
 		uint64_t bottom, at_top;
 		convolution(with[i].kind, false, &n, &bottom);
 		convolution(with[i].kind, true, &n, &at_top);
 		printf("# %s: %" PRIu64 " bottom-tested, %" PRIu64 " top-tested\n", with[i].name, bottom, at_top);
-		ok(bottom == 0 && at_top == 0, "a predictor with history (%s) learns both: none of 1000 pixels", with[i].name);
+		ok(bottom == 0 && at_top == 0, "a predictor with history (%s) learns both: none of 1000 pixels",
+		   with[i].name);
 	}
 }
 
@@ -245,7 +272,8 @@ static void pentium(void)
 	for (unsigned i = 1; i <= 100; i++)
 		conditional(&u, 0x1000, i < 100);
 	ok(mispredicted(&u) == 2 && counted(&u, BRANCH_BTB_HITS) == 99 && counted(&u, BRANCH_BTB_MISSES) == 1 &&
-	   counted(&u, BRANCH_BTB_MISSES_TAKEN) == 1, "program 1 (N = 100) on the Pentium: 2 flushes, N - 1 BTB hits");
+		   counted(&u, BRANCH_BTB_MISSES_TAKEN) == 1,
+	   "program 1 (N = 100) on the Pentium: 2 flushes, N - 1 BTB hits");
 	end(&u);
 	begin(&u, &m);
 	for (unsigned i = 0; i < 100; i++)
@@ -257,13 +285,15 @@ static void pentium(void)
 	for (unsigned r = 0; r < 10; r++)
 		for (unsigned i = 0; i < 5; i++)
 			conditional(&u, 0x1000 + 64 * i, true);
-	ok(mispredicted(&u) == 50, "five taken branches of one set of four ways thrash it (LRU): all mispredicted");
+	ok(mispredicted(&u) == 50,
+	   "five taken branches of one set of four ways thrash it (LRU): all mispredicted");
 	end(&u);
 	m.targets.btb_allocation = BTB_ALLOCATE_ALL;
 	begin(&u, &m);
 	for (unsigned i = 0; i < 100; i++)
 		conditional(&u, 0x1000, false);
-	ok(counted(&u, BRANCH_BTB_HITS) == 99 && mispredicted(&u) == 2, "allocated always, from strongly taken: 99 hits, 2 mispredictions");
+	ok(counted(&u, BRANCH_BTB_HITS) == 99 && mispredicted(&u) == 2,
+	   "allocated always, from strongly taken: 99 hits, 2 mispredictions");
 	end(&u);
 }
 
@@ -289,7 +319,8 @@ static void returns(void)
 		for (unsigned entries = 1; entries < 40; entries += 3)
 			all &= recursion(depth, entries) == (depth > entries ? depth - entries : 0);
 	ok(all, "a return stack of D entries mispredicts max(0, N - D) returns of N calls deep");
-	equal_u64(recursion(3, 1), 2, "the R10000's single entry: of three nested returns only the innermost is right");
+	equal_u64(recursion(3, 1), 2,
+		  "the R10000's single entry: of three nested returns only the innermost is right");
 	equal_u64(recursion(8, 0), 8, "without a stack and without a BTB no return is known");
 }
 
@@ -301,13 +332,15 @@ static void indirect(void)
 	begin(&u, &m);
 	for (unsigned i = 0; i < 1000; i++)
 		post(&u, 0x1000, 2, TRACE_END_INDIRECT_JUMP, true, 0x5000 + 0x100 * (i % 4));
-	equal_u64(counted(&u, BRANCH_INDIRECT_MISPREDICTED), 1000, "four targets in turn: the BTB's last target is always wrong");
+	equal_u64(counted(&u, BRANCH_INDIRECT_MISPREDICTED), 1000,
+		  "four targets in turn: the BTB's last target is always wrong");
 	end(&u);
 	m.targets.indirect_entries = 256, m.targets.indirect_history = 3;
 	begin(&u, &m);
 	for (unsigned i = 0; i < 1000; i++)
 		post(&u, 0x1000, 2, TRACE_END_INDIRECT_JUMP, true, 0x5000 + 0x100 * (i % 4));
-	equal_u64(counted(&u, BRANCH_INDIRECT_MISPREDICTED), 7, "a table by the last three targets: wrong until each history was seen once (3 + 4)");
+	equal_u64(counted(&u, BRANCH_INDIRECT_MISPREDICTED), 7,
+		  "a table by the last three targets: wrong until each history was seen once (3 + 4)");
 	ok(counted(&u, BRANCH_BTB_HITS) == 999, "in the BTB it is from its first time on");
 	end(&u);
 }
@@ -320,7 +353,8 @@ static void direct(void)
 	begin(&u, &m);
 	for (unsigned i = 0; i < 100; i++)
 		post(&u, 0x1000 + 16 * (i % 2), 5, i % 3 ? TRACE_END_JUMP : TRACE_END_CALL, true, 0x9000);
-	ok(counted(&u, BRANCH_BTB_MISSES) == 100 && mispredicted(&u) == 0, "direct jumps and calls miss in a BTB but are never mispredicted");
+	ok(counted(&u, BRANCH_BTB_MISSES) == 100 && mispredicted(&u) == 0,
+	   "direct jumps and calls miss in a BTB but are never mispredicted");
 	branches_resolve(u.branches, 0x1000, 2, TRACE_END_SYSTEM, true, 0);
 	branches_resolve(u.branches, 0x1000, 2, TRACE_END_NONE, true, 0);
 	equal_u64(counted(&u, BRANCH_ALL), 100, "a system call is no branch, the end of a cut block neither");
@@ -332,7 +366,8 @@ static void conserved(void)
 	bool sums = true;
 	for (unsigned h = 0; h < BRANCH_HAPPENINGS; h++) {
 		uint32_t e = branches_events(h);
-		unsigned kinds = (e >> BRANCH_CONDITIONAL_MISPREDICTED & 1) + (e >> BRANCH_INDIRECT_MISPREDICTED & 1) + (e >> BRANCH_RETURN_MISPREDICTED & 1);
+		unsigned kinds = (e >> BRANCH_CONDITIONAL_MISPREDICTED & 1) +
+				 (e >> BRANCH_INDIRECT_MISPREDICTED & 1) + (e >> BRANCH_RETURN_MISPREDICTED & 1);
 		unsigned kind = h & BRANCH_KIND;
 		if (kind != TRACE_END_JUMP && kind != TRACE_END_CALL)
 			sums &= kinds == (e >> BRANCH_MISPREDICTED & 1);
@@ -343,7 +378,11 @@ static void conserved(void)
 
 /* ---- against the reference ---- */
 
-struct site { uint64_t pc, target[4]; enum trace_ending ending; unsigned character; };
+struct site {
+	uint64_t pc, target[4];
+	enum trace_ending ending;
+	unsigned character;
+};
 
 static bool same_as_reference(const struct machine *machine, unsigned steps)
 {
@@ -351,7 +390,8 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 	static struct site sites[400];
 	struct under_test one, simple;
 	static struct under_test many[VECTORS_AVX512 + 1]; /* by what TAGE may use */
-	unsigned n = 20 + draw(380), depth = 0, kinds = draw(3) ? 20 : 13; /* 13: conditional branches only, so batches are full of them */
+	unsigned n = 20 + draw(380), depth = 0,
+		 kinds = draw(3) ? 20 : 13; /* 13: conditional branches only, so batches are full of them */
 	uint64_t stack[64];
 	bool same = true, last = false;
 	ref_branches_begin(&r, machine);
@@ -362,7 +402,7 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		if (v < many[v].branches->tage.vectors)
 			many[v].branches->tage.vectors = v;
 	}
-	begin_with(&simple, machine, (struct model_options){ .no_filters = 1 });
+	begin_with(&simple, machine, (struct model_options){.no_filters = 1});
 	for (unsigned i = 0; i < n; i++) {
 		unsigned kind = draw(kinds);
 		sites[i] = (struct site){.pc = 0x400000 + draw(8000), .character = draw(8)};
@@ -372,18 +412,33 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 			sites[i].target[t] = 0x400000 + draw(8000);
 		if (sites[i].target[0] == sites[i].pc + 5) /* then nobody could say which way it went */
 			sites[i].target[0]++;
-		sites[i].ending = kind < 13 ? TRACE_END_CONDITIONAL : kind == 13 ? TRACE_END_SYSTEM : kind == 14 ? TRACE_END_JUMP : kind == 15 ? TRACE_END_CALL :
-			kind == 16 ? TRACE_END_INDIRECT_JUMP : kind == 17 ? TRACE_END_INDIRECT_CALL : kind == 18 ? TRACE_END_RETURN : TRACE_END_NONE;
+		sites[i].ending = kind < 13    ? TRACE_END_CONDITIONAL
+				  : kind == 13 ? TRACE_END_SYSTEM
+				  : kind == 14 ? TRACE_END_JUMP
+				  : kind == 15 ? TRACE_END_CALL
+				  : kind == 16 ? TRACE_END_INDIRECT_JUMP
+				  : kind == 17 ? TRACE_END_INDIRECT_CALL
+				  : kind == 18 ? TRACE_END_RETURN
+					       : TRACE_END_NONE;
 	}
 	for (unsigned v = 0; v <= VECTORS_AVX512; v++)
 		for (unsigned i = 0; i < n; i++)
-			branches_static(many[v].branches, &many[v].sites[i], sites[i].pc, sites[i].pc, 5, sites[i].ending, sites[i].target[0]);
+			branches_static(many[v].branches, &many[v].sites[i], sites[i].pc, sites[i].pc, 5,
+					sites[i].ending, sites[i].target[0]);
 	unsigned at = 0;
 	for (unsigned i = 0; i < steps && same; i++) {
 		const struct site *s = &sites[at];
-		bool taken = s->character == 0 ? draw(2) : s->character == 1 ? last : s->character == 2 ? !last : s->character == 3 ? draw(20) == 0 :
-			s->character == 4 ? draw(20) != 0 : s->character == 5 ? i % 3 : s->character & 1;
-		uint64_t target = s->target[s->ending == TRACE_END_INDIRECT_JUMP || s->ending == TRACE_END_INDIRECT_CALL ? draw(2) + last : 0];
+		bool taken = s->character == 0   ? draw(2)
+			     : s->character == 1 ? last
+			     : s->character == 2 ? !last
+			     : s->character == 3 ? draw(20) == 0
+			     : s->character == 4 ? draw(20) != 0
+			     : s->character == 5 ? i % 3
+						 : s->character & 1;
+		uint64_t target =
+			s->target[s->ending == TRACE_END_INDIRECT_JUMP || s->ending == TRACE_END_INDIRECT_CALL
+					  ? draw(2) + last
+					  : 0];
 		if (s->ending == TRACE_END_CALL || s->ending == TRACE_END_INDIRECT_CALL)
 			stack[depth++ % 64] = s->pc + 5;
 		if (s->ending == TRACE_END_RETURN && depth && draw(10))
@@ -400,9 +455,11 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 				run(&many[v]);
 				many[v].most = most;
 				many[v].dense = dense;
-				same &= branches_resolve(many[v].branches, s->pc, 5, s->ending, taken, target) == happened;
+				same &= branches_resolve(many[v].branches, s->pc, 5, s->ending, taken, target) ==
+					happened;
 			} else {
-				went(&many[v], &many[v].sites[at], s->ending == TRACE_END_CONDITIONAL && !taken ? s->pc + 5 : target);
+				went(&many[v], &many[v].sites[at],
+				     s->ending == TRACE_END_CONDITIONAL && !taken ? s->pc + 5 : target);
 			}
 		same &= branches_resolve(simple.branches, s->pc, 5, s->ending, taken, target) == happened;
 		for (unsigned e = 0; e < BRANCH_COUNTS; e++)
@@ -420,8 +477,10 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 		branches_count(many[v].branches, &many[v].counts);
 		same &= !memcmp(many[v].counts.branch, r.counts.branch, sizeof(r.counts.branch));
 		for (unsigned e = 0; e < BRANCH_COUNTS && !same; e++)
-			printf("# count %u: reference %" PRIu64 ", one by one %" PRIu64 ", in runs (%u) %" PRIu64 ", without filters %" PRIu64 "\n", e,
-			       r.counts.branch[e], one.counts.branch[e], v, many[v].counts.branch[e], simple.counts.branch[e]);
+			printf("# count %u: reference %" PRIu64 ", one by one %" PRIu64 ", in runs (%u) %" PRIu64
+			       ", without filters %" PRIu64 "\n",
+			       e, r.counts.branch[e], one.counts.branch[e], v, many[v].counts.branch[e],
+			       simple.counts.branch[e]);
 		end(&many[v]);
 	}
 	end(&one);
@@ -432,8 +491,9 @@ static bool same_as_reference(const struct machine *machine, unsigned steps)
 
 static void random_programs(void)
 {
-	static const char *const names[] = {"no predictor", "taken", "not taken", "backward taken", "bimodal", "local", "gshare", "tournament",
-		"perceptron", "TAGE", "Pentium's"};
+	static const char *const names[] = {"no predictor", "taken", "not taken", "backward taken",
+					    "bimodal",      "local", "gshare",    "tournament",
+					    "perceptron",   "TAGE",  "Pentium's"};
 	static const uint8_t replacements[] = {REPLACE_LRU, REPLACE_PLRU, REPLACE_FIFO, REPLACE_RANDOM};
 	for (unsigned kind = PREDICT_NONE; kind <= PREDICT_BTB; kind++) {
 		bool same = true;
@@ -458,10 +518,12 @@ static void random_programs(void)
 					d->table_tag_bits[t] = 2 + draw(14);
 					d->table_history[t] = history += 1 + draw(t < 4 ? 20 : 60);
 				}
-				if (round % 4 == 3 && kind == PREDICT_TAGE) { /* the form that has a loop of its own */
+				if (round % 4 == 3 &&
+				    kind == PREDICT_TAGE) { /* the form that has a loop of its own */
 					d->tables = 4;
 					for (unsigned t = 0; t < 4; t++)
-						d->table_entries[t] = 32, d->table_tag_bits[t] = 4 + draw(1), d->table_history[t] = 4 * t + 2 + t * t * draw(3) + (t > 1) * 9;
+						d->table_entries[t] = 32, d->table_tag_bits[t] = 4 + draw(1),
+						d->table_history[t] = 4 * t + 2 + t * t * draw(3) + (t > 1) * 9;
 				}
 			}
 			if (kind == PREDICT_BTB || draw(3)) {
@@ -475,14 +537,17 @@ static void random_programs(void)
 			if (draw(2))
 				m.targets.return_entries = 1 + draw(20);
 			if (draw(2))
-				m.targets.indirect_entries = 2u << draw(7), m.targets.indirect_history = draw(2) ? draw(9) : draw(65);
+				m.targets.indirect_entries = 2u << draw(7),
+				m.targets.indirect_history = draw(2) ? draw(9) : draw(65);
 			same &= same_as_reference(&m, 4000);
 			if (!same) {
 				printf("# round %u\n", round);
 				break;
 			}
 		}
-		ok(same, "%s: 24 machines count as the reference, one by one and in runs, with filters and without", names[kind]);
+		ok(same,
+		   "%s: 24 machines count as the reference, one by one and in runs, with filters and without",
+		   names[kind]);
 	}
 }
 
@@ -491,11 +556,13 @@ static void long_run(void)
 	struct machine m = machine_of(PREDICT_TAGE);
 	m.direction.useful_reset = 20000;
 	m.targets.btb_sets = 512, m.targets.btb_ways = 8, m.targets.return_entries = 16;
-	ok(same_as_reference(&m, 120000), "TAGE of 64 Kbit over 120,000 branches, ageing every 20,000: as the reference");
+	ok(same_as_reference(&m, 120000),
+	   "TAGE of 64 Kbit over 120,000 branches, ageing every 20,000: as the reference");
 	m = machine_of(PREDICT_TAGE);
 	for (unsigned i = 0; i < 7; i++) {
 		static const uint16_t histories[] = {5, 9, 15, 25, 44, 76, 130};
-		m.direction.table_entries[i] = 512, m.direction.table_history[i] = histories[i], m.direction.table_tag_bits[i] = 9 + i / 2;
+		m.direction.table_entries[i] = 512, m.direction.table_history[i] = histories[i],
+		m.direction.table_tag_bits[i] = 9 + i / 2;
 	}
 	m.direction.tables = 7;
 	ok(same_as_reference(&m, 60000), "and with 8 components of different tags");
@@ -505,11 +572,13 @@ static void long_run(void)
 #if defined(__x86_64__)
 	if (__builtin_cpu_supports("avx2"))
 		here = VECTORS_AVX2;
-	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-	    __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
+	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+	    __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+	    __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2"))
 		here = VECTORS_AVX512;
 #endif
-	ok(u.branches->tage.vectors == here, "TAGE uses the vectors that this processor has (%u: 0 none, 1 AVX2, 2 AVX-512)", here);
+	ok(u.branches->tage.vectors == here,
+	   "TAGE uses the vectors that this processor has (%u: 0 none, 1 AVX2, 2 AVX-512)", here);
 	end(&u);
 }
 

@@ -24,7 +24,8 @@ static void *zeroed(uint64_t bytes)
 	return memset(memory, 0, bytes);
 }
 
-static void lab_open_with(struct lab *lab, const struct machine *machine, struct model_options options, unsigned cores)
+static void lab_open_with(struct lab *lab, const struct machine *machine, struct model_options options,
+			  unsigned cores)
 {
 	memset(lab, 0, sizeof *lab);
 	lab->machine = *machine;
@@ -39,7 +40,7 @@ static void lab_open_with(struct lab *lab, const struct machine *machine, struct
 
 static void lab_open(struct lab *lab, const struct machine *machine, unsigned cores)
 {
-	lab_open_with(lab, machine, (struct model_options){ 0 }, cores);
+	lab_open_with(lab, machine, (struct model_options){0}, cores);
 }
 
 static bool conserves(const struct lab *lab)
@@ -63,10 +64,25 @@ static void lab_close(struct lab *lab)
 /* One private data cache in front of memory, 64-byte lines, LRU, write-back, write-allocate. */
 static struct machine one_cache(uint32_t sets, uint32_t ways)
 {
-	struct machine machine = { .name = "lab", .cores = 1, .fetch_bytes = 16, .seed = 1, .n_caches = 1,
-		.first_instruction = MACHINE_NONE, .first_data = 0, .first_instruction_tlb = MACHINE_NONE, .first_data_tlb = MACHINE_NONE };
-	machine.caches[0] = (struct machine_cache){ .name = "L1D", .line_bytes = 64, .sets = sets, .ways = ways,
-		.holds = MACHINE_DATA, .write_allocate = 1, .next = MACHINE_NONE, .rrip_bits = 2 };
+	// clang-format off: a table, a row a line
+	struct machine machine = {.name = "lab",
+				  .cores = 1,
+				  .fetch_bytes = 16,
+				  .seed = 1,
+				  .n_caches = 1,
+				  .first_instruction = MACHINE_NONE,
+				  .first_data = 0,
+				  .first_instruction_tlb = MACHINE_NONE,
+				  .first_data_tlb = MACHINE_NONE};
+	machine.caches[0] = (struct machine_cache){.name = "L1D",
+						   .line_bytes = 64,
+						   .sets = sets,
+						   .ways = ways,
+						   .holds = MACHINE_DATA,
+						   .write_allocate = 1,
+						   .next = MACHINE_NONE,
+						   .rrip_bits = 2};
+	// clang-format on
 	return machine;
 }
 
@@ -87,15 +103,19 @@ static void play(struct lab *lab, unsigned core, const char *accesses)
 	for (const char *p = accesses; *p;) {
 		char what = *p++;
 		uint64_t line = strtoull(p, (char **)&p, 10);
-		model_access(lab->model, core, line * 64, 8, what == 'w' ? TRACE_WRITE : what == 'x' ? TRACE_PREFETCH : TRACE_READ, 0);
+		model_access(lab->model, core, line * 64, 8,
+			     what == 'w'   ? TRACE_WRITE
+			     : what == 'x' ? TRACE_PREFETCH
+					   : TRACE_READ,
+			     0);
 		while (*p == ' ')
 			p++;
 	}
 }
 
 /* What cache c counted after the accesses. */
-static uint64_t after_all_with(const struct machine *machine, struct model_options options, const char *accesses, unsigned c,
-			       enum model_cache_count what)
+static uint64_t after_all_with(const struct machine *machine, struct model_options options, const char *accesses,
+			       unsigned c, enum model_cache_count what)
 {
 	struct lab lab;
 	uint64_t count;
@@ -108,14 +128,16 @@ static uint64_t after_all_with(const struct machine *machine, struct model_optio
 	return count;
 }
 
-static uint64_t after_all(const struct machine *machine, const char *accesses, unsigned c, enum model_cache_count what)
+static uint64_t after_all(const struct machine *machine, const char *accesses, unsigned c,
+			  enum model_cache_count what)
 {
-	return after_all_with(machine, (struct model_options){ 0 }, accesses, c, what);
+	return after_all_with(machine, (struct model_options){0}, accesses, c, what);
 }
 
 static uint64_t misses_after(const struct machine *machine, const char *accesses)
 {
-	return after_all(machine, accesses, 0, CACHE_READ_MISSES) + after_all(machine, accesses, 0, CACHE_WRITE_MISSES);
+	return after_all(machine, accesses, 0, CACHE_READ_MISSES) +
+	       after_all(machine, accesses, 0, CACHE_WRITE_MISSES);
 }
 
 /* ---- by hand ---- */
@@ -126,22 +148,27 @@ static void replacement(void)
 	equal_u64(misses_after(&machine, "r0 r1 r0 r2 r0"), 3, "LRU of 2: 2 replaces 1, which is older than 0");
 	equal_u64(misses_after(&machine, "r0 r1 r0 r2 r1"), 4, "LRU of 2: 1 is gone");
 	machine.caches[0].replacement = REPLACE_FIFO;
-	equal_u64(misses_after(&machine, "r0 r1 r0 r2 r1"), 3, "FIFO of 2: 2 replaces 0, the first in, though just used");
+	equal_u64(misses_after(&machine, "r0 r1 r0 r2 r1"), 3,
+		  "FIFO of 2: 2 replaces 0, the first in, though just used");
 	machine = one_cache(1, 4);
 	machine.caches[0].replacement = REPLACE_PLRU;
 	/* 0 1 2 3 fill ways 0 … 3; root points left, left node at way 0; 0 again: root right, right node at way 2 */
-	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r1 r3"), 5, "PLRU of 4: after 0 1 2 3 0, 4 replaces 2");
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r1 r3"), 5,
+		  "PLRU of 4: after 0 1 2 3 0, 4 replaces 2");
 	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r2"), 6, "PLRU of 4: 2 is gone");
 	machine.caches[0].replacement = REPLACE_SRRIP;
 	/* inserted at 2; 0 hit: 0. 4: ages 0 2 2 2 → 1 3 3 3: way 1 */
-	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r0 r2 r3"), 5, "SRRIP of 4: the line that was hit stays, 1 goes first");
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r0 r2 r3"), 5,
+		  "SRRIP of 4: the line that was hit stays, 1 goes first");
 	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r0 r4 r1"), 6, "SRRIP of 4: 1 is gone");
 	machine.caches[0].replacement = REPLACE_BRRIP;
 	/* inserted at 3: 4 replaces way 0, 5 way 0 again */
-	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r4 r5 r1 r2 r3"), 6, "BRRIP of 4: newcomers replace each other");
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r4 r5 r1 r2 r3"), 6,
+		  "BRRIP of 4: newcomers replace each other");
 	machine = one_cache(1, 8);
 	machine.caches[0].replacement = REPLACE_RANDOM;
-	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r4 r5 r6 r7 r0 r1 r2 r3 r4 r5 r6 r7"), 8, "random: nothing is replaced while a way is free");
+	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r4 r5 r6 r7 r0 r1 r2 r3 r4 r5 r6 r7"), 8,
+		  "random: nothing is replaced while a way is free");
 	machine = one_cache(3, 1);
 	equal_u64(misses_after(&machine, "r0 r1 r2 r3 r1 r2 r0"), 5, "3 sets: 0 and 3 share one");
 	machine = one_cache(1, 128);
@@ -149,7 +176,8 @@ static void replacement(void)
 }
 
 /* m lines, R sweeps over them: docs/closed-forms.md 1.4 */
-static void sweeps(uint32_t sets, uint32_t ways, enum machine_replacement policy, unsigned m, uint64_t expected, const char *fact)
+static void sweeps(uint32_t sets, uint32_t ways, enum machine_replacement policy, unsigned m, uint64_t expected,
+		   const char *fact)
 {
 	struct machine machine = one_cache(sets, ways);
 	struct lab lab;
@@ -166,23 +194,31 @@ static void sweeps(uint32_t sets, uint32_t ways, enum machine_replacement policy
 static void writes(void)
 {
 	struct machine machine = one_cache(1, 1);
-	equal_u64(after_all(&machine, "w0 w0 r1 r0 r1", 0, CACHE_WRITE_BACKS), 1, "write-back: once, when the dirty line leaves");
+	equal_u64(after_all(&machine, "w0 w0 r1 r0 r1", 0, CACHE_WRITE_BACKS), 1,
+		  "write-back: once, when the dirty line leaves");
 	machine.caches[0].write = WRITE_THROUGH;
-	equal_u64(after_all(&machine, "w0 w0 r1", 0, CACHE_WRITE_BACKS), 0, "write-through: nothing is written back");
-	equal_u64(after_all(&machine, "w0 w0 r1", 0, CACHE_WRITES_THROUGH), 2, "write-through: every store is handed on");
+	equal_u64(after_all(&machine, "w0 w0 r1", 0, CACHE_WRITE_BACKS), 0,
+		  "write-through: nothing is written back");
+	equal_u64(after_all(&machine, "w0 w0 r1", 0, CACHE_WRITES_THROUGH), 2,
+		  "write-through: every store is handed on");
 	machine.caches[0].write_allocate = 0;
-	equal_u64(after_all(&machine, "w0 w0 r0 w0", 0, CACHE_BYPASSES), 2, "no allocation: a store's miss is a bypass");
+	equal_u64(after_all(&machine, "w0 w0 r0 w0", 0, CACHE_BYPASSES), 2,
+		  "no allocation: a store's miss is a bypass");
 	equal_u64(after_all(&machine, "w0 w0 r0 w0", 0, CACHE_FILLS), 1, "no allocation: the read fills");
 
 	machine = two_caches(1, 1, 4, 1);
 	equal_u64(after_all(&machine, "w0 r1 r2", 1, CACHE_WRITES), 1, "a store's miss is a write access behind");
-	equal_u64(after_all(&machine, "w0 r1 r4", 1, CACHE_WRITE_BACKS), 1, "a write-back makes the line behind dirty");
-	equal_u64(after_all(&machine, "w0 r4 r1", 1, CACHE_WRITE_BACKS_PASSED), 1, "a write-back of a line that is not there is handed on");
+	equal_u64(after_all(&machine, "w0 r1 r4", 1, CACHE_WRITE_BACKS), 1,
+		  "a write-back makes the line behind dirty");
+	equal_u64(after_all(&machine, "w0 r4 r1", 1, CACHE_WRITE_BACKS_PASSED), 1,
+		  "a write-back of a line that is not there is handed on");
 	machine.caches[0].write = WRITE_THROUGH;
-	equal_u64(after_all(&machine, "w0 w0", 1, CACHE_WRITES), 3, "write-through with allocation: the line, then each store");
+	equal_u64(after_all(&machine, "w0 w0", 1, CACHE_WRITES), 3,
+		  "write-through with allocation: the line, then each store");
 	machine = two_caches(1, 1, 4, 1);
 	machine.caches[1].line_bytes = 32;
-	equal_u64(after_all(&machine, "r0", 1, CACHE_READ_MISSES), 2, "smaller lines behind are asked for one by one");
+	equal_u64(after_all(&machine, "r0", 1, CACHE_READ_MISSES), 2,
+		  "smaller lines behind are asked for one by one");
 	machine.caches[1].line_bytes = 128;
 	equal_u64(after_all(&machine, "r0 r1", 1, CACHE_READ_MISSES), 1, "larger lines behind hold the neighbour");
 }
@@ -192,16 +228,21 @@ static void inclusion(void)
 	struct machine machine = two_caches(1, 2, 2, 1);
 	machine.caches[1].inclusion = INCLUSION_INCLUSIVE;
 	/* 2 replaces 0 behind, and 0 is lost in front */
-	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_READ_MISSES), 3, "inclusive: what the level behind replaces is lost in front");
-	equal_u64(after_all(&machine, "w0 r2", 0, CACHE_BACK_INVALIDATIONS), 1, "inclusive: counted as a back-invalidation");
-	equal_u64(after_all(&machine, "w0 r2", 1, CACHE_WRITE_BACKS), 1, "inclusive: what was dirty in front goes to memory");
+	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_READ_MISSES), 3,
+		  "inclusive: what the level behind replaces is lost in front");
+	equal_u64(after_all(&machine, "w0 r2", 0, CACHE_BACK_INVALIDATIONS), 1,
+		  "inclusive: counted as a back-invalidation");
+	equal_u64(after_all(&machine, "w0 r2", 1, CACHE_WRITE_BACKS), 1,
+		  "inclusive: what was dirty in front goes to memory");
 	machine.caches[1].inclusion = INCLUSION_NONE;
 	equal_u64(after_all(&machine, "r0 r2 r0", 0, CACHE_READ_MISSES), 2, "neither: it stays in front");
 	machine = two_caches(1, 1, 1, 2);
 	machine.caches[1].inclusion = INCLUSION_EXCLUSIVE;
-	equal_u64(after_all(&machine, "r0 r1 r2 r0 r1 r2", 1, CACHE_READ_MISSES), 3, "exclusive: one line in front and two behind hold three");
+	equal_u64(after_all(&machine, "r0 r1 r2 r0 r1 r2", 1, CACHE_READ_MISSES), 3,
+		  "exclusive: one line in front and two behind hold three");
 	equal_u64(after_all(&machine, "r0 r1 r2 r3 r0", 1, CACHE_READ_MISSES), 5, "exclusive: not four");
-	equal_u64(after_all(&machine, "w0 r1 r0 r1 r2 r3 r4", 1, CACHE_WRITE_BACKS), 1, "exclusive: dirtiness moves with the line, written back once");
+	equal_u64(after_all(&machine, "w0 r1 r0 r1 r2 r3 r4", 1, CACHE_WRITE_BACKS), 1,
+		  "exclusive: dirtiness moves with the line, written back once");
 	equal_u64(after_all(&machine, "r0", 1, CACHE_FILLS), 0, "exclusive: a miss does not fill it");
 }
 
@@ -209,9 +250,11 @@ static void victims(void)
 {
 	struct machine machine = one_cache(1, 1);
 	machine.caches[0].victim_lines = 1;
-	equal_u64(after_all(&machine, "r0 r1 r0 r1 r0", 0, CACHE_VICTIM_HITS), 3, "a victim buffer of one line serves two in conflict");
+	equal_u64(after_all(&machine, "r0 r1 r0 r1 r0", 0, CACHE_VICTIM_HITS), 3,
+		  "a victim buffer of one line serves two in conflict");
 	equal_u64(after_all(&machine, "r0 r1 r2 r0 r1 r2", 0, CACHE_VICTIM_HITS), 0, "but not three");
-	equal_u64(after_all(&machine, "w0 r1 r2", 0, CACHE_WRITE_BACKS), 1, "a dirty line is written back when it leaves the buffer");
+	equal_u64(after_all(&machine, "w0 r1 r2", 0, CACHE_WRITE_BACKS), 1,
+		  "a dirty line is written back when it leaves the buffer");
 	equal_u64(after_all(&machine, "w0 r1", 0, CACHE_WRITE_BACKS), 0, "not before");
 }
 
@@ -221,13 +264,18 @@ static void prefetching(void)
 	struct lab lab;
 	machine.caches[0].prefetch = PREFETCH_NEXT_LINE;
 	machine.caches[0].prefetch_degree = 1;
-	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_READ_MISSES), 1, "next line: a walk misses once");
-	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_PREFETCHES_USED), 5, "next line: each of the others was prefetched");
-	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_PREFETCHES), 6, "next line: and one more than that");
-	equal_u64(after_all(&machine, "r0 r0 r0", 0, CACHE_PREFETCHES), 1, "next line: hits on other lines trigger nothing");
+	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_READ_MISSES), 1,
+		  "next line: a walk misses once");
+	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_PREFETCHES_USED), 5,
+		  "next line: each of the others was prefetched");
+	equal_u64(after_all(&machine, "r0 r1 r2 r3 r4 r5", 0, CACHE_PREFETCHES), 6,
+		  "next line: and one more than that");
+	equal_u64(after_all(&machine, "r0 r0 r0", 0, CACHE_PREFETCHES), 1,
+		  "next line: hits on other lines trigger nothing");
 	machine.caches[0].prefetch = PREFETCH_STRIDE;
 	machine.caches[0].prefetch_entries = 16;
-	equal_u64(after_all(&machine, "r0 r3 r6 r9 r12 r15", 0, CACHE_READ_MISSES), 3, "stride 3: three misses teach it");
+	equal_u64(after_all(&machine, "r0 r3 r6 r9 r12 r15", 0, CACHE_READ_MISSES), 3,
+		  "stride 3: three misses teach it");
 	equal_u64(after_all(&machine, "r0 r1 r3 r6 r10 r15", 0, CACHE_PREFETCHES), 0, "no stride: nothing");
 	lab_open(&lab, &machine, 1);
 	for (unsigned i = 0; i < 6; i++) { /* two instructions in turn */
@@ -238,7 +286,8 @@ static void prefetching(void)
 	ok(conserves(&lab), "conserved with a stride prefetcher");
 	lab_close(&lab);
 	machine.caches[0].prefetch = PREFETCH_NONE;
-	equal_u64(after_all(&machine, "x0 r0 r0", 0, CACHE_READ_MISSES), 0, "a prefetch instruction brings the line in");
+	equal_u64(after_all(&machine, "x0 r0 r0", 0, CACHE_READ_MISSES), 0,
+		  "a prefetch instruction brings the line in");
 	equal_u64(after_all(&machine, "x0 r0 r0", 0, CACHE_READS), 2, "and is no access");
 	equal_u64(after_all(&machine, "x0 r0 r0", 0, CACHE_PREFETCHES_USED), 1, "used once");
 }
@@ -246,10 +295,13 @@ static void prefetching(void)
 static void classes(void)
 {
 	struct machine machine = one_cache(2, 1);
-	const struct model_options classify = { .classify = 1 };
-	equal_u64(after_all_with(&machine, classify, "r0 r2 r0", 0, CACHE_COMPULSORY), 2, "first misses are compulsory");
-	equal_u64(after_all_with(&machine, classify, "r0 r2 r0", 0, CACHE_CONFLICT), 1, "two lines of one set out of two: conflict");
-	equal_u64(after_all_with(&machine, classify, "r0 r1 r2 r0", 0, CACHE_CAPACITY), 1, "three lines in a cache of two: capacity");
+	const struct model_options classify = {.classify = 1};
+	equal_u64(after_all_with(&machine, classify, "r0 r2 r0", 0, CACHE_COMPULSORY), 2,
+		  "first misses are compulsory");
+	equal_u64(after_all_with(&machine, classify, "r0 r2 r0", 0, CACHE_CONFLICT), 1,
+		  "two lines of one set out of two: conflict");
+	equal_u64(after_all_with(&machine, classify, "r0 r1 r2 r0", 0, CACHE_CAPACITY), 1,
+		  "three lines in a cache of two: capacity");
 }
 
 static void instructions(void)
@@ -259,12 +311,14 @@ static void instructions(void)
 	machine.first_instruction = 0;
 	lab_open(&lab, &machine, 1);
 	/* U(b, bytes, 64) = 4 lines of [100, 300), however it is cut */
-	model_fetch(lab.model, 0, 100, 28, 0);  /* ends at a line's end */
+	model_fetch(lab.model, 0, 100, 28, 0); /* ends at a line's end */
 	model_fetch(lab.model, 0, 128, 100, 0);
 	model_fetch(lab.model, 0, 228, 72, 0);
-	equal_u64(lab.counts[0].cache[0][CACHE_FETCHES], 4, "straight code fetches each line once, however it is cut");
+	equal_u64(lab.counts[0].cache[0][CACHE_FETCHES], 4,
+		  "straight code fetches each line once, however it is cut");
 	equal_u64(lab.counts[0].cache[0][CACHE_FETCH_MISSES], 4, "and misses each once");
-	equal_u64(lab.counts[0].stream[STREAM_FETCH_BLOCKS], 13, "and each fetch block of 16 bytes: 299 / 16 - 100 / 16 + 1");
+	equal_u64(lab.counts[0].stream[STREAM_FETCH_BLOCKS], 13,
+		  "and each fetch block of 16 bytes: 299 / 16 - 100 / 16 + 1");
 	model_fetch(lab.model, 0, 260, 40, 0);
 	equal_u64(lab.counts[0].cache[0][CACHE_FETCHES], 5, "a branch within the line is a new access");
 	equal_u64(lab.counts[0].cache[0][CACHE_FETCH_MISSES], 4, "but no miss");
@@ -275,20 +329,59 @@ static void instructions(void)
 
 static void stream(void)
 {
+	// clang-format off: a table, a row a line
 	const struct trace_item items[] = {
-		{ .kind = TRACE_READ, .bytes = 8, .value = 0, .displacement = 4, .second = TRACE_NO_VALUE },
-		{ .kind = TRACE_REP_READ, .bytes = 4, .value = 1, .second = 2, .insn = 1, .offset = 4 },
-		{ .kind = TRACE_REP_WRITE, .bytes = 4, .value = 3, .second = 4, .insn = 1, .offset = 4 },
-		{ .kind = TRACE_READ, .bytes = 4, .flags = TRACE_BIT, .value = 0, .second = 5, .insn = 2, .offset = 6 },
-		{ .kind = TRACE_GATHER, .bytes = 4, .lanes = 4, .index_bytes = 4, .scale = 4, .mask = TRACE_MASK_ELEMENTS, .mask_at = 6,
-		  .value = 0, .second = 8, .insn = 3, .offset = 9 },
-		{ .kind = TRACE_WRITE, .bytes = 16, .flags = TRACE_FS, .value = TRACE_NO_VALUE, .displacement = 0x28, .insn = 4, .offset = 12 },
+		{.kind = TRACE_READ, .bytes = 8, .value = 0, .displacement = 4, .second = TRACE_NO_VALUE},
+		{.kind = TRACE_REP_READ, .bytes = 4, .value = 1, .second = 2, .insn = 1, .offset = 4},
+		{.kind = TRACE_REP_WRITE, .bytes = 4, .value = 3, .second = 4, .insn = 1, .offset = 4},
+		{.kind = TRACE_READ,
+		 .bytes = 4,
+		 .flags = TRACE_BIT,
+		 .value = 0,
+		 .second = 5,
+		 .insn = 2,
+		 .offset = 6},
+		{.kind = TRACE_GATHER,
+		 .bytes = 4,
+		 .lanes = 4,
+		 .index_bytes = 4,
+		 .scale = 4,
+		 .mask = TRACE_MASK_ELEMENTS,
+		 .mask_at = 6,
+		 .value = 0,
+		 .second = 8,
+		 .insn = 3,
+		 .offset = 9},
+		{.kind = TRACE_WRITE,
+		 .bytes = 16,
+		 .flags = TRACE_FS,
+		 .value = TRACE_NO_VALUE,
+		 .displacement = 0x28,
+		 .insn = 4,
+		 .offset = 12},
 	};
-	const struct trace_block blocks[] = { { .pc = 0x1000, .items = 6, .values = 10, .length = 40, .insns = 6, .ending = TRACE_END_RETURN,
-		.ending_length = 1 } };
-	const struct trace_program program = { blocks, items };
-	uint64_t entries[] = { 0, 0x10000, 0x20002, 0x20002 + 400, 0x30000, 0x30000 + 400, (uint64_t)-1, 0x8000000080000000, 0x80000000,
-		0xffffffff00000000, 0x7fff };
+	const struct trace_block blocks[] = {{.pc = 0x1000,
+					      .items = 6,
+					      .values = 10,
+					      .length = 40,
+					      .insns = 6,
+					      .ending = TRACE_END_RETURN,
+					      .ending_length = 1}};
+	// clang-format on
+	const struct trace_program program = {blocks, items};
+	// clang-format off: a table, a row a line
+	uint64_t entries[] = {0,
+			      0x10000,
+			      0x20002,
+			      0x20002 + 400,
+			      0x30000,
+			      0x30000 + 400,
+			      (uint64_t)-1,
+			      0x8000000080000000,
+			      0x80000000,
+			      0xffffffff00000000,
+			      0x7fff};
+	// clang-format on
 	struct machine machine = one_cache(64, 2);
 	struct lab lab;
 	uint64_t *s = lab.counts[0].stream;
@@ -296,9 +389,11 @@ static void stream(void)
 	lab_open(&lab, &machine, 1);
 	model_run(lab.model, 0, &program, entries, 11, 0x700000);
 	equal_u64(s[STREAM_INSTRUCTIONS], 6, "a block's instructions");
-	equal_u64(s[STREAM_READS], 1 + 100 + 1 + 3, "reads: one, 100 iterations, a bit's word, three lanes of four");
+	equal_u64(s[STREAM_READS], 1 + 100 + 1 + 3,
+		  "reads: one, 100 iterations, a bit's word, three lanes of four");
 	equal_u64(s[STREAM_WRITES], 100 + 1, "writes: 100 iterations and one to fs");
-	equal_u64(s[STREAM_MISALIGNED_READS], 101, "misaligned reads: at 4 of 8 bytes, and the 100 of rep movs at 2 mod 4");
+	equal_u64(s[STREAM_MISALIGNED_READS], 101,
+		  "misaligned reads: at 4 of 8 bytes, and the 100 of rep movs at 2 mod 4");
 	equal_u64(s[STREAM_MISALIGNED_WRITES], 1, "a misaligned write at fs:0x28 of 16 bytes");
 	equal_u64(s[STREAM_LINE_CROSSING_READS], 6, "(2 + 400 - 1) / 64 lines' ends are crossed");
 	/* lines: 0x10000; 0x20000 + 7; 0x30000 + 7 (7 lines of 400 bytes); 0xfffc (bit -1: the word before); lanes: indices 0, -1 masked?, … */
@@ -312,9 +407,10 @@ static void stream(void)
 	lab_close(&lab);
 
 	lab_open(&lab, &machine, 1);
-	uint64_t partial[12] = { trace_mark(TRACE_PARTIAL, 1) };
+	uint64_t partial[12] = {trace_mark(TRACE_PARTIAL, 1)};
 	memcpy(partial + 1, entries, sizeof entries);
-	partial[1 + 2] = 0x20000, partial[1 + 3] = 0x20000 + 40, partial[1 + 4] = 0x30000, partial[1 + 5] = 0x30000 + 40;
+	partial[1 + 2] = 0x20000, partial[1 + 3] = 0x20000 + 40, partial[1 + 4] = 0x30000,
+		    partial[1 + 5] = 0x30000 + 40;
 	model_run(lab.model, 0, &program, partial, 12, 0);
 	equal_u64(s[STREAM_INSTRUCTIONS], 1, "interrupted in its second instruction: one was executed");
 	equal_u64(s[STREAM_READS], 11, "and 10 iterations of that rep instruction were made");
@@ -335,10 +431,21 @@ static uint32_t draw(uint32_t n) /* 0 … n - 1: splitmix64 (Steele et al. 2014)
 
 static struct machine_cache random_cache(uint32_t line_bytes, bool first)
 {
-	struct machine_cache cache = { .line_bytes = line_bytes, .sets = 1 + draw(first ? 9 : 20), .ways = 1 + draw(6),
-		.holds = MACHINE_DATA | MACHINE_INSTRUCTIONS, .replacement = (uint8_t)draw(6), .write = draw(4) == 0, .write_allocate = draw(4) != 0,
-		.next = MACHINE_NONE, .rrip_bits = (uint8_t)(1 + draw(3)), .prefetch = (uint8_t)(draw(3) ? 0 : 1 + draw(2)),
-		.prefetch_degree = (uint8_t)(1 + draw(3)), .prefetch_entries = 16, .victim_lines = (uint16_t)(draw(3) ? 0 : 1 + draw(4)) };
+	// clang-format off: a table, a row a line
+	struct machine_cache cache = {.line_bytes = line_bytes,
+				      .sets = 1 + draw(first ? 9 : 20),
+				      .ways = 1 + draw(6),
+				      .holds = MACHINE_DATA | MACHINE_INSTRUCTIONS,
+				      .replacement = (uint8_t)draw(6),
+				      .write = draw(4) == 0,
+				      .write_allocate = draw(4) != 0,
+				      .next = MACHINE_NONE,
+				      .rrip_bits = (uint8_t)(1 + draw(3)),
+				      .prefetch = (uint8_t)(draw(3) ? 0 : 1 + draw(2)),
+				      .prefetch_degree = (uint8_t)(1 + draw(3)),
+				      .prefetch_entries = 16,
+				      .victim_lines = (uint16_t)(draw(3) ? 0 : 1 + draw(4))};
+	// clang-format on
 	if (cache.replacement == REPLACE_PLRU)
 		cache.ways = 1u << draw(4);
 	if (draw(8) == 0 && cache.replacement != REPLACE_PLRU)
@@ -350,11 +457,18 @@ static struct machine_cache random_cache(uint32_t line_bytes, bool first)
 
 static struct machine random_machine(void)
 {
-	struct machine machine = { .fetch_bytes = 16, .seed = 1 + draw(1000), .coherent = (uint8_t)draw(2),
-		.first_data_tlb = MACHINE_NONE, .first_instruction_tlb = MACHINE_NONE, .cores = 2 };
+	// clang-format off: a table, a row a line
+	struct machine machine = {.fetch_bytes = 16,
+				  .seed = 1 + draw(1000),
+				  .coherent = (uint8_t)draw(2),
+				  .first_data_tlb = MACHINE_NONE,
+				  .first_instruction_tlb = MACHINE_NONE,
+				  .cores = 2};
+	// clang-format on
 	uint32_t line = 16u << draw(3);
 	unsigned behind = draw(3); /* levels behind the first */
-	bool split = draw(4) != 0, shared = false, simple = draw(2); /* plain: as most machines are, and as the fast paths want them */
+	bool split = draw(4) != 0, shared = false,
+	     simple = draw(2); /* plain: as most machines are, and as the fast paths want them */
 	unsigned n = split ? 2 : 1;
 	machine.n_caches = (uint8_t)(n + behind);
 	machine.first_instruction = 0;
@@ -369,7 +483,8 @@ static struct machine random_machine(void)
 			cache->prefetch = PREFETCH_NONE, cache->victim_lines = 0;
 			cache->sets = 1u << draw(c < n ? 4 : 5), cache->ways = 1 + draw(8);
 		}
-		if (machine.caches[c].inclusion == INCLUSION_EXCLUSIVE && c > 0 && line != machine.caches[c - 1].line_bytes)
+		if (machine.caches[c].inclusion == INCLUSION_EXCLUSIVE && c > 0 &&
+		    line != machine.caches[c - 1].line_bytes)
 			machine.caches[c].inclusion = INCLUSION_NONE;
 		shared = shared || (c >= n && draw(2));
 		machine.caches[c].shared = shared;
@@ -383,12 +498,19 @@ static struct machine random_machine(void)
 	if (draw(2)) {
 		machine.n_tlbs = 3;
 		for (unsigned t = 0; t < 3; t++)
-			machine.tlbs[t] = (struct machine_tlb){ .sets = 1u << draw(3), .ways = 1u << draw(3), .pages_per_entry = (uint8_t)(1 + draw(2)),
-				.replacement = (uint8_t)draw(4), .next = t < 2 ? 2 : MACHINE_NONE, .holds = 3 };
+			// clang-format off: a table, a row a line
+			machine.tlbs[t] = (struct machine_tlb){.sets = 1u << draw(3),
+							       .ways = 1u << draw(3),
+							       .pages_per_entry = (uint8_t)(1 + draw(2)),
+							       .replacement = (uint8_t)draw(4),
+							       .next = t < 2 ? 2 : MACHINE_NONE,
+							       .holds = 3};
+		// clang-format on
 		machine.first_instruction_tlb = 0;
 		machine.first_data_tlb = (uint8_t)draw(2);
 	}
-	machine.direction = (struct machine_direction){ .kind = PREDICT_BIMODAL, .counter_bits = 2, .initial = 1, .entries = 256 };
+	machine.direction = (struct machine_direction){
+		.kind = PREDICT_BIMODAL, .counter_bits = 2, .initial = 1, .entries = 256};
 	return machine;
 }
 
@@ -408,17 +530,30 @@ static void random_program(struct program *program)
 	for (unsigned b = 0; b < BLOCKS; b++) {
 		struct trace_block *block = &program->blocks[b];
 		uint16_t offset = 0;
-		*block = (struct trace_block){ .pc = pc, .first_item = next, .values = 12, .insns = (uint16_t)(8 + draw(3)),
-			.ending = (uint8_t)draw(8), .ending_length = 1, .items = (uint16_t)draw(8) };
+		*block = (struct trace_block){.pc = pc,
+					      .first_item = next,
+					      .values = 12,
+					      .insns = (uint16_t)(8 + draw(3)),
+					      .ending = (uint8_t)draw(8),
+					      .ending_length = 1,
+					      .items = (uint16_t)draw(8)};
 		for (unsigned i = 0; i < block->items; i++) {
 			struct trace_item *item = &program->items[next++];
-			*item = (struct trace_item){ .bytes = (uint16_t)(1u << draw(5)), .kind = (uint8_t)draw(2), .value = (uint8_t)draw(6),
-				.second = TRACE_NO_VALUE, .displacement = draw(4) ? 8 * draw(4) : draw(200), .insn = (uint8_t)i, .offset = offset };
+			*item = (struct trace_item){.bytes = (uint16_t)(1u << draw(5)),
+						    .kind = (uint8_t)draw(2),
+						    .value = (uint8_t)draw(6),
+						    .second = TRACE_NO_VALUE,
+						    .displacement = draw(4) ? 8 * draw(4) : draw(200),
+						    .insn = (uint8_t)i,
+						    .offset = offset};
 			offset = (uint16_t)(offset + 1 + draw(12));
 			switch (draw(30)) {
 			case 0: item->kind = TRACE_PREFETCH; break;
 			case 1: item->flags = TRACE_FS; break;
-			case 2: item->value = TRACE_NO_VALUE; item->displacement = 0x500000 + 8 * draw(100); break;
+			case 2:
+				item->value = TRACE_NO_VALUE;
+				item->displacement = 0x500000 + 8 * draw(100);
+				break;
 			case 3: item->bytes = draw(2) ? 10 : 512; break;
 			case 4:
 				item->kind = (uint8_t)(TRACE_GATHER + draw(2));
@@ -426,7 +561,8 @@ static void random_program(struct program *program)
 				item->lanes = 4, item->scale = 8, item->second = 8;
 				item->mask = (uint8_t)draw(3), item->mask_at = 7;
 				break;
-			case 5: case 6: {
+			case 5:
+			case 6: {
 				bool two = i + 1u < block->items;
 				item->bytes = (uint16_t)(1u << draw(4));
 				item->kind = (uint8_t)(TRACE_REP_READ + draw(2));
@@ -444,7 +580,8 @@ static void random_program(struct program *program)
 		pc += block->length + (draw(3) ? 0 : draw(300));
 	}
 	for (unsigned b = 0; b < BLOCKS; b++)
-		if (program->blocks[b].ending >= TRACE_END_CONDITIONAL && program->blocks[b].ending <= TRACE_END_CALL)
+		if (program->blocks[b].ending >= TRACE_END_CONDITIONAL &&
+		    program->blocks[b].ending <= TRACE_END_CALL)
 			program->blocks[b].target = program->blocks[draw(BLOCKS)].pc;
 }
 
@@ -479,9 +616,10 @@ static size_t random_entries(const struct program *program, uint64_t *entries, s
 	return n;
 }
 
-static void run_random(struct lab *lab, const struct program *program, uint64_t *const *parts, const size_t *lengths, unsigned n_parts, unsigned cores)
+static void run_random(struct lab *lab, const struct program *program, uint64_t *const *parts,
+		       const size_t *lengths, unsigned n_parts, unsigned cores)
 {
-	struct trace_program templates = { program->blocks, program->items };
+	struct trace_program templates = {program->blocks, program->items};
 	for (unsigned p = 0; p < n_parts; p++)
 		model_run(lab->model, p % cores, &templates, parts[p], lengths[p], 0x7000000);
 }
@@ -497,8 +635,10 @@ static bool same_counts(const struct lab *a, const struct lab *b, uint64_t round
 		for (size_t i = 0; i < offsetof(struct model_counts, filter) / 8; i++)
 			if (x[i] != y[i]) {
 				size_t c = i / CACHE_COUNTS;
-				printf("# round %" PRIu64 ", core %u, %s %zu count %zu: filtered %" PRIu64 ", unfiltered %" PRIu64 "\n", round, k,
-				       c < MACHINE_CACHES ? "cache" : "word", c < MACHINE_CACHES ? c : i, i % CACHE_COUNTS, x[i], y[i]);
+				printf("# round %" PRIu64 ", core %u, %s %zu count %zu: filtered %" PRIu64
+				       ", unfiltered %" PRIu64 "\n",
+				       round, k, c < MACHINE_CACHES ? "cache" : "word", c < MACHINE_CACHES ? c : i,
+				       i % CACHE_COUNTS, x[i], y[i]);
 				return false;
 			}
 	}
@@ -518,7 +658,8 @@ static void filters(unsigned rounds)
 		struct machine machine;
 		struct model_counts first;
 		unsigned cores;
-		uint64_t *sites_items = calloc(ITEMS, 8 * MODEL_WATCHES), *sites_blocks = calloc(BLOCKS, 8 * MODEL_WATCHES);
+		uint64_t *sites_items = calloc(ITEMS, 8 * MODEL_WATCHES),
+			 *sites_blocks = calloc(BLOCKS, 8 * MODEL_WATCHES);
 		struct model_watch watches[MODEL_WATCHES];
 		seed = round * 1000003;
 		machine = random_machine();
@@ -530,18 +671,26 @@ static void filters(unsigned rounds)
 		run_random(&with, &program, parts, lengths, PARTS, cores);
 		unlawful += !conserves(&with);
 		first = with.counts[0];
-		lab_open_with(&without, &machine, (struct model_options){ .no_filters = 1 }, cores);
+		lab_open_with(&without, &machine, (struct model_options){.no_filters = 1}, cores);
 		run_random(&without, &program, parts, lengths, PARTS, cores);
 		differ += !same_counts(&with, &without, round);
 		lab_close(&with);
 		lab_close(&without);
 		/* with classes and watches: the same counts, and every one charged to an item or a block */
-		lab_open_with(&with, &machine, (struct model_options){ .classify = (uint8_t)draw(2) }, cores);
+		lab_open_with(&with, &machine, (struct model_options){.classify = (uint8_t)draw(2)}, cores);
 		for (unsigned w = 0; w < MODEL_WATCHES; w++) {
-			watches[w] = (struct model_watch){ .component = (uint8_t)(w < 5 ? MODEL_CACHE : w == 5 ? MODEL_TLB : w == 6 ? MODEL_BRANCH : MODEL_STREAM) };
+			// clang-format off: a table, a row a line
+			watches[w] = (struct model_watch){.component = (uint8_t)(w < 5    ? MODEL_CACHE
+										 : w == 5 ? MODEL_TLB
+										 : w == 6 ? MODEL_BRANCH
+											  : MODEL_STREAM)};
+			// clang-format on
 			watches[w].index = (uint8_t)(w < 5 ? draw(machine.n_caches) : 0);
-			watches[w].count = (uint8_t)(w < 5 ? (round % 2 ? 3 : 0) + draw(CACHE_COUNTS - 3) : w == 5 ? (round % 2 ? 3 : 0) + draw(3) :
-						     w == 6 ? draw(BRANCH_COUNTS) : round % 2 ? STREAM_MISALIGNED + draw(3) : draw(STREAM_COUNTS));
+			watches[w].count = (uint8_t)(w < 5       ? (round % 2 ? 3 : 0) + draw(CACHE_COUNTS - 3)
+						     : w == 5    ? (round % 2 ? 3 : 0) + draw(3)
+						     : w == 6    ? draw(BRANCH_COUNTS)
+						     : round % 2 ? STREAM_MISALIGNED + draw(3)
+								 : draw(STREAM_COUNTS));
 		}
 		model_watch(with.model, watches, MODEL_WATCHES, sites_items, sites_blocks);
 		run_random(&with, &program, parts, lengths, PARTS, cores);
@@ -556,12 +705,16 @@ static void filters(unsigned rounds)
 				charged += sites_blocks[b * MODEL_WATCHES + w];
 			for (unsigned k = 0; k < cores; k++) {
 				const struct model_counts *c = &with.counts[k];
-				counted += w < 5 ? c->cache[watches[w].index][watches[w].count] : w == 5 ? c->tlb[0][watches[w].count] :
-					   w == 6 ? c->branch[watches[w].count] : c->stream[watches[w].count];
+				counted += w < 5    ? c->cache[watches[w].index][watches[w].count]
+					   : w == 5 ? c->tlb[0][watches[w].count]
+					   : w == 6 ? c->branch[watches[w].count]
+						    : c->stream[watches[w].count];
 			}
 			if (charged != counted && !uncharged++)
-				printf("# round %u part %u index %u count %u: charged %" PRIu64 " of %" PRIu64 "\n", round, watches[w].component,
-				       watches[w].index, watches[w].count, charged, counted);
+				printf("# round %u part %u index %u count %u: charged %" PRIu64 " of %" PRIu64
+				       "\n",
+				       round, watches[w].component, watches[w].index, watches[w].count, charged,
+				       counted);
 		}
 		lab_close(&with);
 		free(sites_items);
@@ -578,7 +731,8 @@ static void filters(unsigned rounds)
 int main(int argc, char **argv)
 {
 	replacement();
-	sweeps(8, 2, REPLACE_LRU, 20, 2 * 4 + 4 * 3 * 3, "20 lines swept thrice over 8 sets of 2: the four sets that hold 3 thrash");
+	sweeps(8, 2, REPLACE_LRU, 20, 2 * 4 + 4 * 3 * 3,
+	       "20 lines swept thrice over 8 sets of 2: the four sets that hold 3 thrash");
 	sweeps(1, 40, REPLACE_LRU, 41, 123, "41 lines in 40 ways, hashed: LRU misses all");
 	sweeps(1, 40, REPLACE_FIFO, 40, 40, "40 lines in 40 ways: only the first sweep misses");
 	sweeps(12, 1, REPLACE_LRU, 12, 12, "12 sets are no power of two and hold 12 lines");

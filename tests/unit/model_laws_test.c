@@ -10,7 +10,8 @@
 static struct machine one_of_each(void)
 {
 	struct machine m = {.name = "laws", .n_caches = 1, .n_tlbs = 1, .first_instruction = 0, .first_data = 0};
-	m.caches[0] = (struct machine_cache){.name = "L1", .line_bytes = 32, .sets = 64, .ways = 1, .holds = 3, .next = MACHINE_NONE};
+	m.caches[0] = (struct machine_cache){
+		.name = "L1", .line_bytes = 32, .sets = 64, .ways = 1, .holds = 3, .next = MACHINE_NONE};
 	m.tlbs[0] = (struct machine_tlb){.name = "TLB", .sets = 1, .ways = 64, .holds = 3, .next = MACHINE_NONE};
 	return m;
 }
@@ -29,8 +30,10 @@ static struct model_counts lawful(void)
 	c[CACHE_INTERVENTIONS] = 7, c[CACHE_WRITE_BACKS] = 25 + 7;
 	c[CACHE_COMPULSORY] = 30, c[CACHE_CAPACITY] = 15, c[CACHE_CONFLICT] = 8, c[CACHE_UNCLASSIFIED] = 4;
 	c[CACHE_COHERENCE_MISSES] = c[CACHE_FALSE_SHARING_MISSES] = 3;
-	t[TLB_READS] = t[TLB_READ_MISSES] = 4, t[TLB_WRITES] = t[TLB_WRITE_MISSES] = 5, t[TLB_FETCHES] = t[TLB_FETCH_MISSES] = 6;
-	b[BRANCH_ALL] = 30, b[BRANCH_CONDITIONAL] = b[BRANCH_CONDITIONAL_MISPREDICTED] = 10, b[BRANCH_INDIRECT] = b[BRANCH_INDIRECT_MISPREDICTED] = 7;
+	t[TLB_READS] = t[TLB_READ_MISSES] = 4, t[TLB_WRITES] = t[TLB_WRITE_MISSES] = 5,
+	t[TLB_FETCHES] = t[TLB_FETCH_MISSES] = 6;
+	b[BRANCH_ALL] = 30, b[BRANCH_CONDITIONAL] = b[BRANCH_CONDITIONAL_MISPREDICTED] = 10,
+	b[BRANCH_INDIRECT] = b[BRANCH_INDIRECT_MISPREDICTED] = 7;
 	b[BRANCH_RETURNS] = b[BRANCH_RETURN_MISPREDICTED] = 3, b[BRANCH_MISPREDICTED] = 20, b[BRANCH_TAKEN] = 30;
 	b[BRANCH_BTB_LOOKUPS] = 20, b[BRANCH_BTB_HITS] = 15, b[BRANCH_BTB_MISSES] = b[BRANCH_BTB_MISSES_TAKEN] = 5;
 	s[STREAM_READS] = s[STREAM_MISALIGNED_READS] = s[STREAM_LINE_CROSSING_READS] = 10;
@@ -41,8 +44,15 @@ static struct model_counts lawful(void)
 }
 
 /* What breaks a law: added to one count; `and`: to a second, so that no other law is broken before it. */
-struct count { enum model_component component; unsigned count; int add; };
-static const struct { struct count one, and; const char *law; } broken[] = {
+struct count {
+	enum model_component component;
+	unsigned count;
+	int add;
+};
+static const struct {
+	struct count one, and;
+	const char *law;
+} broken[] = {
 	{{MODEL_CACHE, CACHE_READS, -1}, {0}, "misses exceed accesses"},
 	{{MODEL_CACHE, CACHE_WRITES, -1}, {0}, "misses exceed accesses"},
 	{{MODEL_CACHE, CACHE_FETCHES, -1}, {0}, "misses exceed accesses"},
@@ -78,7 +88,9 @@ static const struct { struct count one, and; const char *law; } broken[] = {
 	{{MODEL_STREAM, STREAM_LINE_CROSSING_READS, -1}, {0}, "do not add up"},
 	{{MODEL_STREAM, STREAM_MISALIGNED_READS, 1}, {MODEL_STREAM, STREAM_MISALIGNED, 1}, "more misaligned"},
 	{{MODEL_STREAM, STREAM_MISALIGNED_WRITES, 1}, {MODEL_STREAM, STREAM_MISALIGNED, 1}, "more misaligned"},
-	{{MODEL_STREAM, STREAM_LINE_CROSSING_WRITES, 1}, {MODEL_STREAM, STREAM_LINE_CROSSING, 1}, "more misaligned"},
+	{{MODEL_STREAM, STREAM_LINE_CROSSING_WRITES, 1},
+	 {MODEL_STREAM, STREAM_LINE_CROSSING, 1},
+	 "more misaligned"},
 	{{MODEL_STREAM, STREAM_PAGE_CROSSING, 1}, {0}, "more misaligned"},
 	{{MODEL_STREAM, STREAM_PENTIUM_MISALIGNED, 1}, {0}, "more misaligned"},
 	{{MODEL_STREAM, STREAM_READS, 1}, {0}, "fewer accesses"},
@@ -87,7 +99,10 @@ static const struct { struct count one, and; const char *law; } broken[] = {
 
 static void change(struct model_counts *n, const struct count *what)
 {
-	uint64_t *of = what->component == MODEL_CACHE ? n->cache[0] : what->component == MODEL_TLB ? n->tlb[0] : what->component == MODEL_BRANCH ? n->branch : n->stream;
+	uint64_t *of = what->component == MODEL_CACHE    ? n->cache[0]
+		       : what->component == MODEL_TLB    ? n->tlb[0]
+		       : what->component == MODEL_BRANCH ? n->branch
+							 : n->stream;
 	of[what->count] += (uint64_t)(int64_t)what->add;
 }
 
@@ -102,12 +117,15 @@ static void full_table(void)
 	classes_init(&classes, &arena, 4);
 	for (uint64_t region = 0; region < CLASSES_REGIONS / 8 * 7; region++)
 		compulsory += classes_access(&classes, region * 64, true) == CACHE_COMPULSORY;
-	equal_u64(compulsory, CLASSES_REGIONS / 8 * 7, "first accesses to as many regions as the table has room for are compulsory misses");
+	equal_u64(compulsory, CLASSES_REGIONS / 8 * 7,
+		  "first accesses to as many regions as the table has room for are compulsory misses");
 	for (uint64_t region = CLASSES_REGIONS; region < CLASSES_REGIONS + 100; region++)
 		unknown += classes_access(&classes, region * 64, true) == CACHE_UNCLASSIFIED;
 	equal_u64(unknown, 100, "beyond, nobody can tell a first access from another: unclassified");
-	ok(classes_access(&classes, (CLASSES_REGIONS + 99) * 64ull, true) == CACHE_CONFLICT, "but what a cache of that size would hold is a conflict");
-	ok(classes_access(&classes, 64, true) == CACHE_CAPACITY, "and of the regions that are known it is told as ever");
+	ok(classes_access(&classes, (CLASSES_REGIONS + 99) * 64ull, true) == CACHE_CONFLICT,
+	   "but what a cache of that size would hold is a conflict");
+	ok(classes_access(&classes, 64, true) == CACHE_CAPACITY,
+	   "and of the regions that are known it is told as ever");
 	free(memory);
 }
 
@@ -121,7 +139,8 @@ int main(void)
 		change(&n, &broken[i].one);
 		if (broken[i].and.add)
 			change(&n, &broken[i].and);
-		ok(!model_conserves(&m, &options, &n, &why) && why && strstr(why, broken[i].law), "law %zu, broken: %s", i + 1, broken[i].law);
+		ok(!model_conserves(&m, &options, &n, &why) && why && strstr(why, broken[i].law),
+		   "law %zu, broken: %s", i + 1, broken[i].law);
 	}
 	struct model_counts n = lawful();
 	ok(model_conserves(&m, &options, &n, &why) && !why, "lawful counts pass");

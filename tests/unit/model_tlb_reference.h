@@ -11,16 +11,21 @@
 #include "model/core/counts.h"
 #include "model/core/machine.h"
 
-struct ref_way { bool valid; uint64_t unit, page_bytes, used, filled; };
+struct ref_way {
+	bool valid;
+	uint64_t unit, page_bytes, used, filled;
+};
 
 struct ref_tlb {
 	const struct machine_tlb *is;
-	struct ref_way *ways;    /* [set * ways + way] */
-	bool *right_next;        /* PLRU: [set * ways + node], node 1 the root: the half to replace next is the upper one */
+	struct ref_way *ways; /* [set * ways + way] */
+	bool *right_next; /* PLRU: [set * ways + node], node 1 the root: the half to replace next is the upper one */
 	uint64_t random;
 };
 
-struct ref_said { uint64_t start, end, page_bytes; };
+struct ref_said {
+	uint64_t start, end, page_bytes;
+};
 
 struct ref_tlbs {
 	const struct machine *machine;
@@ -51,7 +56,10 @@ static void ref_tlbs_end(struct ref_tlbs *r)
 		free(r->tlb[i].ways), free(r->tlb[i].right_next);
 }
 
-static uint64_t ref_ordinary(const struct ref_tlbs *r) { return r->machine->page_bytes ? r->machine->page_bytes : 4096; }
+static uint64_t ref_ordinary(const struct ref_tlbs *r)
+{
+	return r->machine->page_bytes ? r->machine->page_bytes : 4096;
+}
 
 /* The last to speak of an address decides, if a whole page of that size fits what it said and nobody spoke of a part of it since. */
 static uint64_t ref_page_bytes(const struct ref_tlbs *r, uint64_t address)
@@ -103,7 +111,8 @@ static unsigned ref_follow(const bool *nodes, unsigned node, unsigned low, unsig
 {
 	if (high - low < 2)
 		return low;
-	return nodes[node] ? ref_follow(nodes, 2 * node + 1, (low + high) / 2, high) : ref_follow(nodes, 2 * node, low, (low + high) / 2);
+	return nodes[node] ? ref_follow(nodes, 2 * node + 1, (low + high) / 2, high)
+			   : ref_follow(nodes, 2 * node, low, (low + high) / 2);
 }
 
 /* One page in one TLB: hit? */
@@ -135,7 +144,8 @@ static bool ref_tlb_access(struct ref_tlbs *r, struct ref_tlb *t, uint64_t addre
 	} else if (chosen == n) {
 		chosen = 0;
 		for (unsigned w = 1; w < n; w++)
-			if (t->is->replacement == REPLACE_LRU ? set[w].used < set[chosen].used : set[w].filled < set[chosen].filled)
+			if (t->is->replacement == REPLACE_LRU ? set[w].used < set[chosen].used
+							      : set[w].filled < set[chosen].filled)
 				chosen = w;
 	}
 	set[chosen] = (struct ref_way){true, unit, page_bytes, r->now, r->now};

@@ -27,7 +27,7 @@ static bool parse(const char *text, struct count_request *r, char line[256], cha
 static void refused(const char *text, const char *reason)
 {
 	struct count_request r;
-	struct error err = { 0 };
+	struct error err = {0};
 	char line[256], *argv[WORDS_MOST];
 	bool done = parse(text, &r, line, argv, &err);
 	if (!ok(!done && err.code == ERROR_USAGE && strstr(err.text, reason), "'%s' is refused: %s", text, reason))
@@ -39,7 +39,7 @@ static void refused(const char *text, const char *reason)
 #define ACCEPTED(words, condition, fact)                                                                          \
 	do {                                                                                                      \
 		struct count_request r;                                                                           \
-		struct error err = { 0 };                                                                         \
+		struct error err = {0};                                                                           \
 		char line[256], *argv[WORDS_MOST];                                                                \
 		bool done = parse(words, &r, line, argv, &err);                                                   \
 		if (!ok(done && (condition), "'%s': %s", words, fact) && !done)                                   \
@@ -71,16 +71,16 @@ static void test_forms(void)
 	ACCEPTED("- true", strcmp(r.command[0], "-") == 0, "'-' alone is a word");
 	ACCEPTED("true",
 		 r.repetitions == 1 && r.confidence == 0.95 && r.format == FORMAT_TEXT && !r.has_warm_ups &&
-		     r.program_output == OUTPUT_FIRST && strcmp(r.on, "auto") == 0,
+			 r.program_output == OUTPUT_FIRST && strcmp(r.on, "auto") == 0,
 		 "the defaults are those of the manual");
 	ACCEPTED("", !r.command, "no program is not an error yet: a parameter file may have it");
 }
 
 static void test_targets(void)
 {
-	ACCEPTED("-C 0,2-4,3 true", numbers_are(&r.cpus, 4, (int[]){ 0, 2, 3, 4 }),
+	ACCEPTED("-C 0,2-4,3 true", numbers_are(&r.cpus, 4, (int[]){0, 2, 3, 4}),
 		 "CPUs are lists of ranges, each once");
-	ACCEPTED("-p 7,9 -p 8", numbers_are(&r.pids, 3, (int[]){ 7, 9, 8 }), "processes keep their order");
+	ACCEPTED("-p 7,9 -p 8", numbers_are(&r.pids, 3, (int[]){7, 9, 8}), "processes keep their order");
 	ACCEPTED("-a --for 0.5", r.for_ns == 500000000, "a duration is in seconds");
 	ACCEPTED("--compat perfex -a true", r.perfex_all && !r.all_cpus, "perfex's -a means all its events");
 	ACCEPTED("-a --compat perfex true", r.perfex_all && !r.all_cpus, "in either order");
@@ -118,7 +118,7 @@ static void test_refusals(void)
 	refused("--confidence 0.95 true", "'0.95' is not 95 or 99");
 
 	struct count_request r;
-	struct error err = { 0 };
+	struct error err = {0};
 	char line[256], *argv[WORDS_MOST];
 	parse("--repetition 5 true", &r, line, argv, &err);
 	ok(strstr(err.hint, "'--repetitions'"), "an unknown option's hint has the nearest name");

@@ -25,7 +25,7 @@ static struct {
 	pthread_cond_t changed;
 	struct order order;
 	pid_t tids[2];
-} shared = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+} shared = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static void *work_in_thread(void *name)
 {
@@ -73,7 +73,7 @@ _Noreturn static void be_worker(int orders, int done)
 	}
 	/* once through everything, so that code and stacks are touched before the counting */
 	for (const char *what = "ptunftu"; *what; what++)
-		obey((struct order){ *what, 1 });
+		obey((struct order){*what, 1});
 	if (write(done, shared.tids, sizeof shared.tids) < 0)
 		_exit(1);
 	while (read(orders, &order, sizeof order) == sizeof order && order.what != 'q') {
@@ -86,7 +86,7 @@ _Noreturn static void be_worker(int orders, int done)
 
 static struct worker hire(void)
 {
-	struct worker worker = { 0 };
+	struct worker worker = {0};
 	int orders[2], done[2];
 	if (pipe(orders) != 0 || pipe(done) != 0)
 		return worker;
@@ -108,7 +108,7 @@ static struct worker hire(void)
 
 static void tell(struct worker *worker, char what, size_t pages)
 {
-	struct order order = { what, pages };
+	struct order order = {what, pages};
 	char byte;
 	if (write(worker->order, &order, sizeof order) != sizeof order ||
 	    (what != 'q' && read(worker->done, &byte, 1) != 1))
@@ -126,7 +126,7 @@ static void dismiss(struct worker *worker)
 /* A thread that was joined may still be listed for a moment; the loop ends by the test's time-out if it stays. */
 static void await_threads(pid_t pid, size_t n)
 {
-	struct target target = { .kind = TARGET_PROCESSES, .pids = &pid, .n_pids = 1 };
+	struct target target = {.kind = TARGET_PROCESSES, .pids = &pid, .n_pids = 1};
 	size_t now;
 	do {
 		struct places places;
@@ -158,10 +158,10 @@ static void await_sleep(const struct worker *worker)
 /* Counts page faults of a target while the worker does its orders ("p100 t30"). False with the reason printed. */
 static bool count_worker(const struct target *target, struct worker *worker, const char *orders, struct run *run)
 {
-	const struct event *events[] = { event("page-faults:u") };
+	const struct event *events[] = {event("page-faults:u")};
 	struct counting *counting;
-	struct error err = { 0 };
-	*run = (struct run){ 0 };
+	struct error err = {0};
+	*run = (struct run){0};
 	/* a fork before has made each page that is written to next fault once more: let that be over */
 	for (const char *what = "ptunp"; *what; what++)
 		tell(worker, *what, 1);
@@ -193,8 +193,8 @@ static uint64_t row_of(const struct run *run, pid_t tid)
 static void test_processes(void)
 {
 	struct worker worker = hire();
-	pid_t twice[] = { worker.pid, worker.pid }, threads[] = { worker.tids[0], worker.tids[1] };
-	struct target target = { .kind = TARGET_PROCESSES, .pids = twice, .n_pids = 1, .follow_children = true };
+	pid_t twice[] = {worker.pid, worker.pid}, threads[] = {worker.tids[0], worker.tids[1]};
+	struct target target = {.kind = TARGET_PROCESSES, .pids = twice, .n_pids = 1, .follow_children = true};
 	struct run run;
 	struct reading r;
 
@@ -245,7 +245,7 @@ static void test_processes(void)
 	run_free(&run);
 	target.per_thread = false;
 
-	struct target some = { .kind = TARGET_THREADS, .pids = threads, .n_pids = 1 };
+	struct target some = {.kind = TARGET_THREADS, .pids = threads, .n_pids = 1};
 	count_worker(&some, &worker, "p100 t30 u7", &run);
 	exactly(run.readings[0].count_raw, 30, "of a thread nothing but its own counts");
 	run_free(&run);
@@ -266,26 +266,25 @@ static void test_ended_processes(void)
 {
 	struct worker worker = hire();
 	struct target target = {
-		.kind = TARGET_PROCESSES, .pids = &worker.pid, .n_pids = 1, .follow_children = true
-	};
-	const struct event *events[] = { event("page-faults:u") };
+		.kind = TARGET_PROCESSES, .pids = &worker.pid, .n_pids = 1, .follow_children = true};
+	const struct event *events[] = {event("page-faults:u")};
 	struct counting *counting = NULL;
-	struct error err = { 0 };
-	struct run run = { 0 };
+	struct error err = {0};
+	struct run run = {0};
 	bool done = perf->prepare(backend, &target, events, 1, &counting, &err) && perf->go(counting, &err);
 	tell(&worker, 'p', 100);
 	dismiss(&worker);
 	done = done && perf->stop(counting, &run, &err);
 	/* ending may fault too; what was touched before is the least */
 	ok(done && run.readings[0].state == READING_COUNTED && run.readings[0].count_raw >= 100 &&
-	       run.readings[0].count_raw < 200,
+		   run.readings[0].count_raw < 200,
 	   "the count of a process that ends while it is counted stays");
 	if (counting)
 		perf->end(counting);
 	run_free(&run);
 
 	ok(!perf->prepare(backend, &target, events, 1, &counting, &err) && err.code == ERROR_NOT_FOUND &&
-	       !counting,
+		   !counting,
 	   "a process that has ended cannot be counted: %s", err.text);
 	target.kind = TARGET_THREADS;
 	ok(!perf->prepare(backend, &target, events, 1, &counting, &err) && err.code == ERROR_NOT_FOUND,
@@ -296,16 +295,15 @@ static void test_ended_processes(void)
 
 static void test_cpus(void)
 {
-	static const char *const facts[] = { "a row for each CPU",
-					     "the faults are in the row of the CPU that had them",
-					     "the total is the sum of the rows",
-					     "the task clock of whole CPUs is refused: it counts idle time",
-					     "a CPU that is not online is an error" };
+	static const char *const facts[] = {
+		"a row for each CPU", "the faults are in the row of the CPU that had them",
+		"the total is the sum of the rows", "the task clock of whole CPUs is refused: it counts idle time",
+		"a CPU that is not online is an error"};
 	int fd = counter_open(
-	    &(struct counter_request){ .encoding =
-					   &(struct event_encoding){ .type = PERF_TYPE_SOFTWARE, .config = 2 },
-				       .levels = LEVEL_USER },
-	    COUNTER_ANY_TASK, 0);
+		&(struct counter_request){
+			.encoding = &(struct event_encoding){.type = PERF_TYPE_SOFTWARE, .config = 2},
+			.levels = LEVEL_USER},
+		COUNTER_ANY_TASK, 0);
 	if (fd < 0) {
 		for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
 			skip("this user may not count whole CPUs", facts[i]);
@@ -314,12 +312,12 @@ static void test_cpus(void)
 	close(fd);
 	enum { PAGES = 20000 }; /* far more than the rest of the machine has meanwhile */
 	cpu_set_t before, last;
-	const struct event *events[] = { event("page-faults:u"), event("task-clock") };
+	const struct event *events[] = {event("page-faults:u"), event("task-clock")};
 	struct command command = command_of("touch", "20000");
-	struct target target = { .kind = TARGET_CPUS, .command = &command, .per_cpu = true };
+	struct target target = {.kind = TARGET_CPUS, .command = &command, .per_cpu = true};
 	struct counting *counting = NULL;
-	struct error err = { 0 };
-	struct run run = { 0 };
+	struct error err = {0};
+	struct run run = {0};
 	long online = sysconf(_SC_NPROCESSORS_ONLN);
 	sched_getaffinity(0, sizeof before, &before);
 	int pinned = CPU_SETSIZE - 1;
@@ -345,7 +343,7 @@ static void test_cpus(void)
 		printf("# CPU %d: %" PRIu64 "\n", r->cpu, r->count_raw);
 	}
 	ok(its >= PAGES, "%s", facts[1]);
-	struct reading sampled[2] = { 0 };
+	struct reading sampled[2] = {0};
 	perf->sample(counting, sampled, &err);
 	equal_u64(sampled[0].count_raw, sum, facts[2]);
 	ok(run.n_rows && run.readings[1].state == READING_UNSUPPORTED && strstr(run.readings[1].why, "idle"), "%s",
@@ -358,7 +356,7 @@ static void test_cpus(void)
 	target.cpus = &nowhere;
 	target.n_cpus = 1;
 	ok(!perf->prepare(backend, &target, events, 2, &counting, &err) && err.code == ERROR_NOT_FOUND &&
-	       err.hint[0],
+		   err.hint[0],
 	   "%s: %s", facts[4], err.text);
 }
 
@@ -369,7 +367,4 @@ static void tests(void)
 	test_cpus();
 }
 
-int main(int argc, char **argv)
-{
-	return perf_main(argc, argv, tests);
-}
+int main(int argc, char **argv) { return perf_main(argc, argv, tests); }

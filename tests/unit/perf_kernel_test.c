@@ -18,11 +18,15 @@
 
 enum { OPEN_MOST = 64, BIG = 4, LITTLE = 10, PMU_SHIFT = 32 };
 
-static struct { int fd; struct perf_event_attr attr; } opened[OPEN_MOST];
+static struct {
+	int fd;
+	struct perf_event_attr attr;
+} opened[OPEN_MOST];
 static size_t n_opened;
 static struct counter_values of_big, of_little; /* of the program; tare's own trials count well … */
-static struct counter_values of_trial = { 1000000000, 1000, 1000 };
-static size_t registers = OPEN_MOST; /* … while no more counters are open than there are registers; others' time is half */
+static struct counter_values of_trial = {1000000000, 1000, 1000};
+static size_t registers =
+	OPEN_MOST; /* … while no more counters are open than there are registers; others' time is half */
 
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
@@ -104,23 +108,24 @@ static char why[600];
 static struct reading count(const char *request, bool two_kinds)
 {
 	static char none[] = "/nowhere";
-	char *const argv[] = { "true", NULL };
-	struct command command = { .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
-	struct target target = { .kind = TARGET_COMMAND, .command = &command, .follow_children = true };
+	char *const argv[] = {"true", NULL};
+	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
 	struct event_table *table = event_table_new(NULL);
 	struct event event;
-	const struct event *const events[] = { &event };
+	const struct event *const events[] = {&event};
 	struct backend *backend;
 	struct counting *counting = NULL;
-	struct run run = { 0 };
-	struct reading reading = { .state = READING_FAILED };
-	struct error err = { 0 };
+	struct run run = {0};
+	struct reading reading = {.state = READING_FAILED};
+	struct error err = {0};
 	int status;
 	n_opened = 0;
 	if (!event_parse(table, request, &event, &err) || !perf_backend.open(NULL, &backend, &err))
 		printf("Bail out! %s\n", err.text), exit(1);
 	backend->machine.sysfs_root = two_kinds ? sysfs : none;
-	if (perf_backend.prepare(backend, &target, events, 1, &counting, &err) && perf_backend.go(counting, &err)) {
+	if (perf_backend.prepare(backend, &target, events, 1, &counting, &err) &&
+	    perf_backend.go(counting, &err)) {
 		waitpid(perf_backend.process(counting), &status, 0);
 		if (perf_backend.stop(counting, &run, &err))
 			reading = run.readings[0];
@@ -143,7 +148,8 @@ static const char *left_out(void)
 	for (size_t i = 0; i < n_opened; i++)
 		if (opened[i].attr.enable_on_exec)
 			attr = &opened[i].attr;
-	snprintf(text, sizeof text, "%s%s", attr && attr->exclude_user ? "u" : "", attr && attr->exclude_kernel ? "k" : "");
+	snprintf(text, sizeof text, "%s%s", attr && attr->exclude_user ? "u" : "",
+		 attr && attr->exclude_kernel ? "k" : "");
 	return attr ? text : "no counter was opened";
 }
 
@@ -151,7 +157,7 @@ static const char *left_out(void)
 
 static void levels(void)
 {
-	of_big = (struct counter_values){ 7, 100, 100 };
+	of_big = (struct counter_values){7, 100, 100};
 	ok(count("instructions", false).count_raw == 7, "a counter's count is the reading");
 	equal_text(left_out(), "", "at both levels the kernel is asked to leave out none");
 	count("instructions:u", false);
@@ -162,30 +168,36 @@ static void levels(void)
 
 static void kinds_of_cores(void)
 {
-	of_big = (struct counter_values){ 1000, 100, 30 };
-	of_little = (struct counter_values){ 500, 100, 70 };
+	of_big = (struct counter_values){1000, 100, 30};
+	of_little = (struct counter_values){500, 100, 70};
 	struct reading r = count("instructions:u", true);
-	ok(r.state == READING_COUNTED && r.count_raw == 1500, "a program that ran on two kinds of cores has the counts of both: %s", why);
+	ok(r.state == READING_COUNTED && r.count_raw == 1500,
+	   "a program that ran on two kinds of cores has the counts of both: %s", why);
 	ok(r.enabled_ns == 100 && r.running_ns == 100, "… which together counted all the time");
-	of_little = (struct counter_values){ 0, 100, 0 };
-	of_big = (struct counter_values){ 1000, 100, 100 };
+	of_little = (struct counter_values){0, 100, 0};
+	of_big = (struct counter_values){1000, 100, 100};
 	r = count("instructions:u", true);
-	ok(r.state == READING_COUNTED && r.count_raw == 1000 && r.running_ns == 100, "one that ran on one kind has that one's: %s", why);
-	of_little = (struct counter_values){ 50, 60, 60 };
-	of_big = (struct counter_values){ 1000, 100, 41 };
+	ok(r.state == READING_COUNTED && r.count_raw == 1000 && r.running_ns == 100,
+	   "one that ran on one kind has that one's: %s", why);
+	of_little = (struct counter_values){50, 60, 60};
+	of_big = (struct counter_values){1000, 100, 41};
 	r = count("instructions:u", true);
-	ok(r.state == READING_COUNTED && r.enabled_ns == 101 && r.running_ns == 101, "a counter does not count for longer than it is enabled");
+	ok(r.state == READING_COUNTED && r.enabled_ns == 101 && r.running_ns == 101,
+	   "a counter does not count for longer than it is enabled");
 }
 
 static void never_ran(void)
 {
-	of_big = (struct counter_values){ 0, 100, 0 };
-	ok(count("instructions:u", false).state == READING_NEVER_RAN && strstr(why, "never got a counter"), "a counter that never ran did not count 0: %s", why);
-	of_big = (struct counter_values){ 0, 0, 0 };
-	ok(count("instructions:u", false).state == READING_FAILED && strstr(why, "never executed"), "one that was never enabled did not, either: %s", why);
-	of_big = (struct counter_values){ 0, 100, 100 };
+	of_big = (struct counter_values){0, 100, 0};
+	ok(count("instructions:u", false).state == READING_NEVER_RAN && strstr(why, "never got a counter"),
+	   "a counter that never ran did not count 0: %s", why);
+	of_big = (struct counter_values){0, 0, 0};
+	ok(count("instructions:u", false).state == READING_FAILED && strstr(why, "never executed"),
+	   "one that was never enabled did not, either: %s", why);
+	of_big = (struct counter_values){0, 100, 100};
 	struct reading r = count("instructions:u", false);
-	ok(r.state == READING_COUNTED && r.count_raw == 0, "one that ran all the time and counted nothing counted 0");
+	ok(r.state == READING_COUNTED && r.count_raw == 0,
+	   "one that ran all the time and counted nothing counted 0");
 }
 
 static void fits(void)
@@ -196,7 +208,8 @@ static void fits(void)
 	struct backend *backend;
 	size_t n = 0;
 	n_opened = 0;
-	if (!event_parse_list(table, "instructions:u,branches:u,cycles:u", &events, &n, NULL) || n != 3 || !perf_backend.open(NULL, &backend, NULL))
+	if (!event_parse_list(table, "instructions:u,branches:u,cycles:u", &events, &n, NULL) || n != 3 ||
+	    !perf_backend.open(NULL, &backend, NULL))
 		printf("Bail out! no events\n"), exit(1);
 	for (size_t i = 0; i < n; i++)
 		pointers[i] = &events[i];

@@ -31,8 +31,8 @@ static struct backend *backend;
 HELPER void touch(size_t pages)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	volatile char *memory =
-	    mmap(NULL, pages * page + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile char *memory = mmap(NULL, pages * page + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				     -1, 0);
 	if (memory == MAP_FAILED)
 		_exit(99);
 	madvise((void *)memory, pages * page, MADV_NOHUGEPAGE);
@@ -67,7 +67,7 @@ HELPER void touch_forked(size_t pages)
 
 HELPER void sleep_often(size_t times)
 {
-	struct timespec ms = { .tv_nsec = 100000 };
+	struct timespec ms = {.tv_nsec = 100000};
 	while (times--)
 		nanosleep(&ms, NULL);
 }
@@ -108,7 +108,7 @@ HELPER const struct event *event(const char *request)
 {
 	static struct event events[64];
 	static size_t n;
-	struct error err = { 0 };
+	struct error err = {0};
 	struct event *e = &events[n++ % 64];
 	if (!event_parse(table, request, e, &err))
 		printf("# %s: %s\n", request, err.text);
@@ -138,7 +138,7 @@ HELPER struct command command_of(const char *role, const char *argument)
 	argv[0] = me;
 	argv[1] = words[0];
 	argv[2] = words[1];
-	return (struct command){ .argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1 };
+	return (struct command){.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 }
 
 /* Counts one event of this program in a role; the reading's state is COUNTED, or the test's message says why not.
@@ -146,13 +146,13 @@ HELPER struct command command_of(const char *role, const char *argument)
 HELPER struct reading count(const char *request, const char *role, const char *argument, bool follow,
 			    struct rusage *usage, struct run *run)
 {
-	const struct event *events[] = { event(request) };
+	const struct event *events[] = {event(request)};
 	struct command command = command_of(role, argument);
-	struct target target = { .kind = TARGET_COMMAND, .command = &command, .follow_children = follow };
-	struct reading reading = { .state = READING_FAILED };
+	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = follow};
+	struct reading reading = {.state = READING_FAILED};
 	struct counting *counting;
-	struct error err = { 0 };
-	struct run own = { 0 };
+	struct error err = {0};
+	struct run own = {0};
 	struct rusage unused;
 	if (!perf->prepare(backend, &target, events, 1, &counting, &err) || !perf->go(counting, &err)) {
 		printf("# %s %s: %s\n", role, argument, err.text);
@@ -193,11 +193,11 @@ HELPER bool exactly(uint64_t is, uint64_t expected, const char *fact)
 /* Can this user count at all? Asked of the kernel itself, so that a backend that refuses too much is no skip. */
 HELPER bool kernel_counts(void)
 {
-	struct perf_event_attr attr = { .size = sizeof attr,
-					.type = PERF_TYPE_SOFTWARE,
-					.config = PERF_COUNT_SW_PAGE_FAULTS,
-					.exclude_kernel = 1,
-					.exclude_hv = 1 };
+	struct perf_event_attr attr = {.size = sizeof attr,
+				       .type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_PAGE_FAULTS,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1};
 	uint64_t counted = 0;
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
@@ -211,7 +211,7 @@ HELPER bool kernel_counts(void)
 /* What a main() does: plays a role, or opens the backend and runs the tests. */
 HELPER int perf_main(int argc, char **argv, void (*tests)(void))
 {
-	struct error err = { 0 };
+	struct error err = {0};
 	if (argc > 1)
 		return play(argv);
 	/* the same addresses in each execution: the same page faults */

@@ -17,17 +17,18 @@
 
 static void test_page_faults(void)
 {
-	uint64_t direct[2] = { faults("touch", "0", true), faults("touch", "1000", true) };
+	uint64_t direct[2] = {faults("touch", "0", true), faults("touch", "1000", true)};
 	exactly(direct[1] - direct[0], 1000, "a program that touches 1000 pages more has 1000 page faults more");
-	uint64_t forked[2] = { faults("fork", "0", true), faults("fork", "1000", true) };
+	uint64_t forked[2] = {faults("fork", "0", true), faults("fork", "1000", true)};
 	exactly(forked[1] - forked[0], 1000,
 		"those of a child process that has ended count, when children are followed");
-	uint64_t left[2] = { faults("fork", "0", false), faults("fork", "1000", false) };
+	uint64_t left[2] = {faults("fork", "0", false), faults("fork", "1000", false)};
 	exactly(left[1], left[0], "and do not count when children are not followed");
-	uint64_t thread[2] = { faults("thread", "0", false), faults("thread", "1000", false) };
+	uint64_t thread[2] = {faults("thread", "0", false), faults("thread", "1000", false)};
 	/* not to the fault: what two threads do at once in one address space may fault once more or less */
 	printf("# %" PRIu64 " and %" PRIu64 "\n", thread[0], thread[1]);
-	ok(thread[1] >= thread[0] + 900, "a thread, which touches 1000 pages, is part of the program, children followed or not");
+	ok(thread[1] >= thread[0] + 900,
+	   "a thread, which touches 1000 pages, is part of the program, children followed or not");
 
 	struct reading r = count("page-faults:u", "touch", "10", true, NULL, NULL);
 	ok(r.running_ns == r.enabled_ns && r.enabled_ns > 0,
@@ -37,7 +38,7 @@ static void test_page_faults(void)
 static void test_context_switches(void)
 {
 	static const char fact[] =
-	    "a program that sleeps 50 times more has 50 context switches more, or some more";
+		"a program that sleeps 50 times more has 50 context switches more, or some more";
 	const char *why = lacking("context-switches");
 	if (why) {
 		skip(why, fact);
@@ -72,11 +73,12 @@ static struct burnt burn_counted(const char *milliseconds)
 	struct rusage usage;
 	double begin = monotonic_ns();
 	struct reading r = count("task-clock", "burn", milliseconds, true, &usage, NULL);
-	struct burnt burnt = { .clock_ns = (double)r.count_raw, .elapsed_ns = monotonic_ns() - begin,
-			       .account_ns = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
-					     (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3 };
-	printf("# task-clock %.3f ms, by the account %.3f ms, elapsed %.3f ms\n", burnt.clock_ns / 1e6, burnt.account_ns / 1e6,
-	       burnt.elapsed_ns / 1e6);
+	struct burnt burnt = {.clock_ns = (double)r.count_raw,
+			      .elapsed_ns = monotonic_ns() - begin,
+			      .account_ns = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
+					    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3};
+	printf("# task-clock %.3f ms, by the account %.3f ms, elapsed %.3f ms\n", burnt.clock_ns / 1e6,
+	       burnt.account_ns / 1e6, burnt.elapsed_ns / 1e6);
 	return burnt;
 }
 
@@ -98,7 +100,8 @@ static void test_task_clock(void)
 		enough |= burnt.clock_ns >= 60e6 - 5e6;
 	}
 	ok(bounded, "the task clock of one thread is not more than the elapsed time");
-	ok(whole, "and not less than the account by more than what comes before the exec (2 ms, and what an empty program has)");
+	ok(whole, "and not less than the account by more than what comes before the exec (2 ms, and what an empty "
+		  "program has)");
 	ok(enough, "60 ms of CPU time, the start included, are at least 55 ms of task clock");
 }
 
@@ -121,10 +124,11 @@ static void wait_until_it_sleeps(pid_t pid)
 static void test_account(void)
 {
 	struct command command = command_of("touch", "100");
-	struct target target = { .kind = TARGET_COMMAND, .command = &command };
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
 	struct counting *counting;
-	struct error err = { 0 };
-	struct run run = { .minor_faults = 1000000, .voluntary_switches = 1000000, .user_ns = 1, .system_ns = 5000000000u };
+	struct error err = {0};
+	struct run run = {
+		.minor_faults = 1000000, .voluntary_switches = 1000000, .user_ns = 1, .system_ns = 5000000000u};
 	bool done = perf->prepare(backend, &target, NULL, 0, &counting, &err);
 	if (done)
 		wait_until_it_sleeps(perf->process(counting));
@@ -134,7 +138,8 @@ static void test_account(void)
 	ok(perf->stop(counting, &run, &err) && run.n_events == 0 && run.n_rows == 1, "and there are no readings");
 	ok(run.minor_faults < 1000000 && run.minor_faults > 999000 && run.user_ns <= 1,
 	   "what tare's fork cost is taken out of the account, which stays above zero");
-	ok(run.voluntary_switches < 1000000 && run.voluntary_switches > 999000, "so is that it waited, held, for the word to go");
+	ok(run.voluntary_switches < 1000000 && run.voluntary_switches > 999000,
+	   "so is that it waited, held, for the word to go");
 	perf->end(counting);
 	run_free(&run);
 }
@@ -142,12 +147,12 @@ static void test_account(void)
 static void test_not_counted(void)
 {
 	struct availability answer;
-	const struct event *events[] = { event("page-faults:u"), event("task-clock:u"), event("nosuchpmu/x/") };
+	const struct event *events[] = {event("page-faults:u"), event("task-clock:u"), event("nosuchpmu/x/")};
 	struct command command = command_of("touch", "100");
-	struct target target = { .kind = TARGET_COMMAND, .command = &command };
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
 	struct counting *counting;
-	struct error err = { 0 };
-	struct run run = { 0 };
+	struct error err = {0};
+	struct run run = {0};
 	works("task-clock:u", &answer);
 	bool done = perf->prepare(backend, &target, events, 3, &counting, &err) && perf->go(counting, &err);
 	ok(done, "one event that works is enough");
@@ -159,7 +164,7 @@ static void test_not_counted(void)
 	ok(run.readings[0].state == READING_COUNTED && run.readings[0].count_raw == sampled[0].count_raw,
 	   "the last reading is what a sample after the end read");
 	ok(run.readings[1].state == READING_UNSUPPORTED && strcmp(run.readings[1].why, answer.why) == 0 &&
-	       run.readings[1].source == SOURCE_NONE && run.readings[1].count_raw == 0,
+		   run.readings[1].source == SOURCE_NONE && run.readings[1].count_raw == 0,
 	   "one that does not work has the reason that available() gave");
 	ok(run.readings[2].state == READING_UNSUPPORTED && run.readings[2].why, "so has an unknown one");
 	perf->end(counting);
@@ -168,12 +173,12 @@ static void test_not_counted(void)
 
 static void test_sampling(void)
 {
-	const struct event *events[] = { event("task-clock") };
+	const struct event *events[] = {event("task-clock")};
 	struct command command = command_of("burn", "40");
-	struct target target = { .kind = TARGET_COMMAND, .command = &command };
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
 	struct counting *counting;
-	struct error err = { 0 };
-	struct run run = { 0 };
+	struct error err = {0};
+	struct run run = {0};
 	uint64_t last = 0, samples = 0;
 	bool grows = true, runs = true;
 	if (!perf->prepare(backend, &target, events, 1, &counting, &err) || !perf->go(counting, &err)) {
@@ -199,15 +204,14 @@ static void test_sampling(void)
 static void test_no_program(void)
 {
 	static char missing[] = "tare-no-such-program", script[64];
-	const struct event *events[] = { event("page-faults:u") };
+	const struct event *events[] = {event("page-faults:u")};
 	struct command command = {
-		.argv = (char *[]){ missing, NULL }, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1
-	};
-	struct target target = { .kind = TARGET_COMMAND, .command = &command };
+		.argv = (char *[]){missing, NULL}, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
 	struct counting *counting = (void *)1;
-	struct error err = { 0 };
+	struct error err = {0};
 	ok(!perf->prepare(backend, &target, events, 1, &counting, &err) && !counting &&
-	       err.code == ERROR_NOT_FOUND,
+		   err.code == ERROR_NOT_FOUND,
 	   "a program that is not there is an error of prepare");
 	ok(waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD, "and leaves no process");
 
@@ -216,7 +220,7 @@ static void test_no_program(void)
 	fputs("not a program\n", file);
 	fclose(file);
 	chmod(script, 0700);
-	command.argv = (char *[]){ script, NULL };
+	command.argv = (char *[]){script, NULL};
 	bool prepared = perf->prepare(backend, &target, events, 1, &counting, &err);
 	ok(prepared && !perf->go(counting, &err) && err.os_errno == ENOEXEC && perf->process(counting) == 0,
 	   "one that turns out not to be one is an error of go");
@@ -251,9 +255,9 @@ static bool count_many(int *program_limit, struct error *err)
 {
 	const struct event *events[COUNTERS];
 	struct command command = command_of("files", "0");
-	struct target target = { .kind = TARGET_COMMAND, .command = &command };
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
 	struct counting *counting;
-	struct run run = { 0 };
+	struct run run = {0};
 	int status = 0;
 	for (size_t i = 0; i < COUNTERS; i++)
 		events[i] = event("page-faults:u");
@@ -272,7 +276,7 @@ static bool count_many(int *program_limit, struct error *err)
 static int many_counters(void)
 {
 	struct rlimit limit, now;
-	struct error err = { 0 };
+	struct error err = {0};
 	int program_limit = 0;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = LOW;
@@ -303,8 +307,8 @@ static int paranoid_level(void)
 
 static int too_many_counters(void)
 {
-	struct rlimit limit = { LOW, LOW };
-	struct error err = { 0 };
+	struct rlimit limit = {LOW, LOW};
+	struct error err = {0};
 	int unused;
 	if (geteuid() == 0 && (paranoid_level() > 2 || !become_nobody()))
 		return 3;
@@ -316,11 +320,11 @@ static int too_many_counters(void)
 static int as_nobody(void)
 {
 	struct availability answer;
-	struct error err = { 0 };
+	struct error err = {0};
 	struct counting *counting;
 	const pid_t first = 1;
-	const struct event *events[] = { event("page-faults:u") };
-	struct target target = { .kind = TARGET_PROCESSES, .pids = &first, .n_pids = 1 };
+	const struct event *events[] = {event("page-faults:u")};
+	struct target target = {.kind = TARGET_PROCESSES, .pids = &first, .n_pids = 1};
 	struct backend *other;
 	if (!become_nobody() || !perf->open(NULL, &other, &err))
 		return 3;
@@ -333,7 +337,7 @@ static int as_nobody(void)
 		return 5;
 	if (perf->prepare(other, &target, events, 1, &counting, &err) || err.code != ERROR_PERMISSION)
 		return 6;
-	struct target cpus = { .kind = TARGET_CPUS };
+	struct target cpus = {.kind = TARGET_CPUS};
 	if (perf->prepare(other, &cpus, events, 1, &counting, &err) || err.code != ERROR_PERMISSION ||
 	    !strstr(err.hint, "perf_event_paranoid=0"))
 		return 7;
@@ -355,7 +359,7 @@ static bool forbid_perf(unsigned os_errno)
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | os_errno),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { .len = sizeof filter / sizeof *filter, .filter = filter };
+	struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
@@ -364,7 +368,7 @@ static int under_seccomp(unsigned os_errno, enum reading_state state, const char
 {
 	struct availability answer;
 	struct finding findings[32];
-	struct error err = { 0 };
+	struct error err = {0};
 	size_t n = 0, working = 0;
 	if (!forbid_perf(os_errno) || !perf->open(NULL, &backend, &err))
 		return 3;
@@ -373,27 +377,21 @@ static int under_seccomp(unsigned os_errno, enum reading_state state, const char
 		return 1;
 	perf->diagnose(backend, findings, 32, &n);
 	for (size_t i = 0; i < n; i++)
-		working +=
-		    findings[i].state == FINDING_WORKS && strcmp(findings[i].what, "hardware counters") == 0;
+		working += findings[i].state == FINDING_WORKS &&
+			   strcmp(findings[i].what, "hardware counters") == 0;
 	/* the program is run all the same, and its reading says why there is no count */
 	struct reading r = count("page-faults:u", "touch", "10", true, NULL, NULL);
 	perf->close(backend);
 	return working ? 2 : r.state == state && r.count_raw == 0 ? 0 : 4;
 }
 
-static int forbidden(void)
-{
-	return under_seccomp(EPERM, READING_DENIED, "seccomp");
-}
+static int forbidden(void) { return under_seccomp(EPERM, READING_DENIED, "seccomp"); }
 
-static int not_implemented(void)
-{
-	return under_seccomp(ENOSYS, READING_UNSUPPORTED, "container or sandbox");
-}
+static int not_implemented(void) { return under_seccomp(ENOSYS, READING_UNSUPPORTED, "container or sandbox"); }
 
 static void test_seccomp(void)
 {
-	static int (*const tests[])(void) = { forbidden, not_implemented };
+	static int (*const tests[])(void) = {forbidden, not_implemented};
 	static const char *const facts[] = {
 		"where a seccomp filter forbids counting, it is the filter that is named, and the program runs",
 		"where it makes the system call unknown, the sandbox is named, not the kernel's configuration",
@@ -410,8 +408,8 @@ static void test_seccomp(void)
 static void test_limits(void)
 {
 	equal_u64(
-	    (uint64_t)in_child(many_counters), 0,
-	    "more counters than the soft limit of files are opened, and the program has the limit as it was");
+		(uint64_t)in_child(many_counters), 0,
+		"more counters than the soft limit of files are opened, and the program has the limit as it was");
 	const char *fact = "more than the hard limit are an error that says how many";
 	int status = in_child(too_many_counters);
 	if (status == 3)
@@ -437,11 +435,10 @@ static char privileged[64];
 /* The evidence: what the kernel counts of such a program, asked behind the back of prepare(). */
 static int set_user_id(void)
 {
-	struct event_encoding encoding = { .type = PERF_TYPE_SOFTWARE,
-					   .config = PERF_COUNT_SW_PAGE_FAULTS,
-					   .scale = 1 };
-	struct counter_request request = { .encoding = &encoding, .levels = LEVEL_USER, .begin_at_exec = true };
-	struct counter_values values = { 0 };
+	struct event_encoding encoding = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .scale = 1};
+	struct counter_request request = {.encoding = &encoding, .levels = LEVEL_USER, .begin_at_exec = true};
+	struct counter_values values = {0};
 	int go[2], status;
 	char byte;
 	if (!become_nobody() || pipe(go) != 0)
@@ -501,7 +498,4 @@ static void tests(void)
 	test_cancelled();
 }
 
-int main(int argc, char **argv)
-{
-	return perf_main(argc, argv, tests);
-}
+int main(int argc, char **argv) { return perf_main(argc, argv, tests); }

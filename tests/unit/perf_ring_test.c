@@ -74,7 +74,8 @@ static void test_ring(void)
 		plant(&header, 8);
 		ring_begin(&ring);
 		bool first = ring_next(&ring) != NULL;
-		ok(first && !ring_next(&ring) && ring.broken, "a length of %u breaks the ring behind the records before it", bad[i]);
+		ok(first && !ring_next(&ring) && ring.broken,
+		   "a length of %u breaks the ring behind the records before it", bad[i]);
 		ring_end(&ring);
 		plant_words(PERF_RECORD_SAMPLE, 0, words, 1);
 		ring_begin(&ring);
@@ -109,20 +110,27 @@ static void test_samples(void)
 	struct record r;
 	uint64_t words[64] = {42, 0x401000, pair(7, 8), 123456, pair(3, 0)};
 	struct planted_record sample = make(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, words, 5);
-	ok(record_decode(&sample.header, &plain, &r) && r.kind == RECORD_SAMPLE && r.id == 42 && r.sample.address == 0x401000 && r.sample.pid == 7 &&
-	       r.sample.tid == 8 && r.sample.time_ns == 123456 && r.sample.cpu == 3 && !r.sample.kernel && r.sample.gap == 0,
+	ok(record_decode(&sample.header, &plain, &r) && r.kind == RECORD_SAMPLE && r.id == 42 &&
+		   r.sample.address == 0x401000 && r.sample.pid == 7 && r.sample.tid == 8 &&
+		   r.sample.time_ns == 123456 && r.sample.cpu == 3 && !r.sample.kernel && r.sample.gap == 0,
 	   "a sample says where, who and when");
 	equal_u64(record_id(&sample.header), 42, "a sample's id is its first word");
 	equal_u64(record_time(&sample.header), 123456, "and its time is found without its layout");
 	sample.header.misc = PERF_RECORD_MISC_KERNEL;
 	ok(record_decode(&sample.header, &plain, &r) && r.sample.kernel, "the kernel's samples are marked");
 
-	struct record_layout full = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN};
-	uint64_t more[] = {42, 0x401000, pair(7, 8), 123456, 0xdead000, pair(3, 0), 1000, 3, (uint64_t)PERF_CONTEXT_USER, 0x401000, 0x402000};
+	struct record_layout full = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP | PERF_SAMPLE_ADDR |
+						    PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN};
+	// clang-format off: a table, a row a line
+	uint64_t more[] = {42,       0x401000,  pair(7, 8),
+			   123456,   0xdead000, pair(3, 0),
+			   1000,     3,         (uint64_t)PERF_CONTEXT_USER,
+			   0x401000, 0x402000};
+	// clang-format on
 	size_t n = sizeof more / sizeof *more;
 	sample = make(PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, more, n);
-	ok(record_decode(&sample.header, &full, &r) && r.sample.data_address == 0xdead000 && r.sample.gap == 1000 && r.sample.n_callers == 3 &&
-	       r.sample.callers[2] == 0x402000,
+	ok(record_decode(&sample.header, &full, &r) && r.sample.data_address == 0xdead000 &&
+		   r.sample.gap == 1000 && r.sample.n_callers == 3 && r.sample.callers[2] == 0x402000,
 	   "with data address, period and callers");
 	bool torn = true;
 	for (size_t cut = 0; cut < n; cut++) {
@@ -134,7 +142,8 @@ static void test_samples(void)
 	sample = make(PERF_RECORD_SAMPLE, 0, more, n);
 	ok(!record_decode(&sample.header, &full, &r), "and one with more callers than it holds");
 
-	struct record_layout dwarf = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER,
+	struct record_layout dwarf = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP | PERF_SAMPLE_REGS_USER |
+						     PERF_SAMPLE_STACK_USER,
 				      .registers = record_registers()};
 	size_t at = 5, registers = (size_t)__builtin_popcountll(dwarf.registers);
 	words[at++] = PERF_SAMPLE_REGS_ABI_64;
@@ -148,8 +157,8 @@ static void test_samples(void)
 	bool got = record_decode(&sample.header, &dwarf, &r);
 #if defined(__x86_64__)
 	/* the kernel's order: ax bx cx dx si di bp sp ip … r8 … r15 */
-	ok(got && r.sample.registers && r.sample.registers[0] == 100 && r.sample.registers[7] == 107 && r.sample.registers[16] == 108 &&
-	       r.sample.registers[8] == 109 && r.sample.registers[15] == 116,
+	ok(got && r.sample.registers && r.sample.registers[0] == 100 && r.sample.registers[7] == 107 &&
+		   r.sample.registers[16] == 108 && r.sample.registers[8] == 109 && r.sample.registers[15] == 116,
 	   "registers are in the order of struct sample");
 	ok(got && r.sample.stack_bytes == 8 && r.sample.stack[0] == 0x11, "of the stack the good bytes are");
 #endif
@@ -159,22 +168,26 @@ static void test_samples(void)
 	uint64_t none[] = {42, 0x401000, pair(7, 8), 123456, pair(3, 0), PERF_SAMPLE_REGS_ABI_NONE, 0};
 	sample = make(PERF_RECORD_SAMPLE, 0, none, 7);
 	(void)got;
-	ok(record_decode(&sample.header, &dwarf, &r) && !r.sample.registers && !r.sample.stack, "a kernel thread's sample has neither");
+	ok(record_decode(&sample.header, &dwarf, &r) && !r.sample.registers && !r.sample.stack,
+	   "a kernel thread's sample has neither");
 }
 
 static void test_tasks(void)
 {
 	struct record_layout plain = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP};
 	struct record r;
-	uint64_t map[] = {pair(7, 8), 0x400000, 0x2000, 0x1000, 0, 0, 0, pair(5, 2), 0, pair(7, 8), 999, pair(1, 0), 43};
+	uint64_t map[] = {pair(7, 8), 0x400000, 0x2000,     0x1000, 0,          0, 0,
+			  pair(5, 2), 0,        pair(7, 8), 999,    pair(1, 0), 43};
 	memcpy(map + 8, "/bin/x\0", 8);
 	((uint8_t *)(map + 4))[0] = 20;
 	for (int i = 0; i < 20; i++)
 		((uint8_t *)(map + 4))[4 + i] = (uint8_t)(i + 1);
 	struct planted_record record = make(PERF_RECORD_MMAP2, 1 << 14, map, 13);
-	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_MAPPING && r.mapping.pid == 7 && r.mapping.address == 0x400000 &&
-	       r.mapping.bytes == 0x2000 && r.mapping.offset == 0x1000 && strcmp(r.mapping.path, "/bin/x") == 0 && r.mapping.executable &&
-	       r.mapping.build_id_bytes == 20 && r.mapping.build_id[19] == 20 && r.id == 43 && r.mapping.time_ns == 999,
+	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_MAPPING && r.mapping.pid == 7 &&
+		   r.mapping.address == 0x400000 && r.mapping.bytes == 0x2000 && r.mapping.offset == 0x1000 &&
+		   strcmp(r.mapping.path, "/bin/x") == 0 && r.mapping.executable &&
+		   r.mapping.build_id_bytes == 20 && r.mapping.build_id[19] == 20 && r.id == 43 &&
+		   r.mapping.time_ns == 999,
 	   "a mapping has its file and build id");
 	equal_u64(record_id(&record.header), 43, "the id of other records is their last word");
 	equal_u64(record_time(&record.header), 999, "and their time is four words before the end");
@@ -182,7 +195,8 @@ static void test_tasks(void)
 	record = make(PERF_RECORD_MMAP2, 1 << 14, map, 13);
 	ok(!record_decode(&record.header, &plain, &r), "a build id of 21 bytes is refused");
 	record = make(PERF_RECORD_MMAP2, 0, map, 13);
-	ok(record_decode(&record.header, &plain, &r) && !r.mapping.build_id, "without its mark these words are the file's inode");
+	ok(record_decode(&record.header, &plain, &r) && !r.mapping.build_id,
+	   "without its mark these words are the file's inode");
 	memcpy(map + 8, "/bin/xyz", 8);
 	record = make(PERF_RECORD_MMAP2, 0, map, 13);
 	ok(!record_decode(&record.header, &plain, &r), "a path without an end is refused");
@@ -190,19 +204,24 @@ static void test_tasks(void)
 	uint64_t name[] = {pair(7, 8), 0, pair(7, 8), 5, pair(0, 0), 44};
 	memcpy(name + 1, "sh", 3);
 	record = make(PERF_RECORD_COMM, PERF_RECORD_MISC_COMM_EXEC, name, 6);
-	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_NAME && r.tid == 8 && strcmp(r.task.name, "sh") == 0 && r.task.by_exec,
+	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_NAME && r.tid == 8 &&
+		   strcmp(r.task.name, "sh") == 0 && r.task.by_exec,
 	   "an exec gives a name");
 	uint64_t fork[] = {pair(9, 7), pair(10, 8), 5, pair(7, 8), 5, pair(0, 0), 44};
 	record = make(PERF_RECORD_FORK, 0, fork, 7);
-	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_START && r.pid == 9 && r.tid == 10 && r.task.parent_pid == 7 && r.task.parent_tid == 8,
+	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_START && r.pid == 9 && r.tid == 10 &&
+		   r.task.parent_pid == 7 && r.task.parent_tid == 8,
 	   "a new task has a parent");
 	uint64_t lost[] = {45, 12, pair(7, 8), 5, pair(0, 0), 44};
 	record = make(PERF_RECORD_LOST, 0, lost, 6);
-	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_LOST && r.lost == 12 && r.id == 45, "lost records are a number");
+	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_LOST && r.lost == 12 && r.id == 45,
+	   "lost records are a number");
 	record = make(1234, 0xffff, lost, 6);
-	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_OTHER, "a record of an unknown type is no error");
+	ok(record_decode(&record.header, &plain, &r) && r.kind == RECORD_OTHER,
+	   "a record of an unknown type is no error");
 	record = make(PERF_RECORD_COMM, 0, lost, 3);
-	ok(!record_decode(&record.header, &plain, &r) && record_time(&record.header) == 0, "one without its trailer is");
+	ok(!record_decode(&record.header, &plain, &r) && record_time(&record.header) == 0,
+	   "one without its trailer is");
 	record = make(PERF_RECORD_COMM, 0, lost, 0);
 	equal_u64(record_id(&record.header), 0, "a bare header is of no event");
 }
@@ -223,7 +242,8 @@ static void test_window(void)
 	const struct perf_event_header *record;
 	while ((record = window_next(&w, 50)))
 		snprintf(order + strlen(order), 4, "%d ", (int)*(const uint64_t *)(const void *)(record + 1));
-	equal_text(order, "1 4 2 3 7 ", "records come in the order of time, equal ones in that of coming, up to a time");
+	equal_text(order, "1 4 2 3 7 ",
+		   "records come in the order of time, equal ones in that of coming, up to a time");
 	window_drop(&w);
 	uint64_t late = 8;
 	struct planted_record again = make(1, 0, &late, 1);
@@ -281,7 +301,8 @@ static void test_gaps(void)
 		products += now * last;
 		last = now;
 	}
-	ok(fabs(products / N) < 2.576 * 0.25 / sqrt(N), "neighbours do not depend on each other (%.4f)", products / N);
+	ok(fabs(products / N) < 2.576 * 0.25 / sqrt(N), "neighbours do not depend on each other (%.4f)",
+	   products / N);
 
 	uint64_t least = UINT64_MAX, most = 0;
 	for (int i = 0; i < N; i++) {
@@ -304,7 +325,8 @@ static void test_gaps(void)
 		same = same && gap_draw(&a, GAPS_EXPONENTIAL, 500) == gap_draw(&b, GAPS_EXPONENTIAL, 500);
 	ok(same, "a seed gives the same gaps again");
 	for (int i = 0; i < 100000; i++)
-		positive = positive && gap_draw(&a, GAPS_EXPONENTIAL, 1) >= 1 && gap_draw(&a, GAPS_EXPONENTIAL, UINT64_MAX) <= 1ull << 62;
+		positive = positive && gap_draw(&a, GAPS_EXPONENTIAL, 1) >= 1 &&
+			   gap_draw(&a, GAPS_EXPONENTIAL, UINT64_MAX) <= 1ull << 62;
 	ok(positive, "no gap is 0 or beyond what the kernel takes");
 	equal_u64(gap_draw(&a, GAPS_FIXED, 12345), 12345, "a fixed gap is fixed");
 	equal_u64(gap_mean(GAPS_JITTER, 1600), 1700, "a jittered sample stands for 17/16 of the gap");
@@ -342,10 +364,12 @@ static void test_coverage(void)
 	for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
 		least = fmin(least, coverage(&random, turns[i], GAP_REDRAW, false));
 	/* the interval itself covers 93.5 % here and there; and 3.3 standard deviations of 1000 trials, eight times */
-	ok(least > 0.935 - 3.3 * sqrt(0.935 * 0.065 / 1000), "intervals of 95 %% hold the truth whatever the program's rhythm (least %.3f)", least);
+	ok(least > 0.935 - 3.3 * sqrt(0.935 * 0.065 / 1000),
+	   "intervals of 95 %% hold the truth whatever the program's rhythm (least %.3f)", least);
 	/* in long turns what matters is how the number of samples in a turn varies: as with a Poisson process */
 	double ours = coverage(&random, 100, GAP_REDRAW, false), poisson = coverage(&random, 100, 1, true);
-	ok(ours > poisson - 2.576 * sqrt(2 * 0.1 * 0.9 / 1000), "in long turns as often as with a Poisson process (%.3f, %.3f)", ours, poisson);
+	ok(ours > poisson - 2.576 * sqrt(2 * 0.1 * 0.9 / 1000),
+	   "in long turns as often as with a Poisson process (%.3f, %.3f)", ours, poisson);
 	ok(coverage(&random, 100, 64, false) < poisson - 0.1, "and much less often if gaps were drawn rarely");
 }
 

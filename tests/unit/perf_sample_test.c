@@ -47,7 +47,8 @@ static bool on_sample(void *context, const struct sample *s, struct error *err)
 	(void)context, (void)err;
 	at(s->time_ns);
 	if (seen.n_samples < SEEN_MOST)
-		seen.samples[seen.n_samples++] = (struct seen_sample){s->time_ns, s->address, s->data_address, s->gap, s->pid, s->tid, s->event, s->kernel};
+		seen.samples[seen.n_samples++] = (struct seen_sample){
+			s->time_ns, s->address, s->data_address, s->gap, s->pid, s->tid, s->event, s->kernel};
 	seen.callers += s->n_callers > 2;
 	seen.registers += s->registers != NULL;
 	seen.stacks += s->stack_bytes > 0;
@@ -118,7 +119,8 @@ static struct sampled_event fixed(const char *request, uint64_t gap)
 }
 
 /* Samples this program in a role to its end. False with the reason on stdout. */
-static bool sample_role(const struct sampling_request *request, const char *role, const char *argument, bool follow, struct sampling_account *accounts)
+static bool sample_role(const struct sampling_request *request, const char *role, const char *argument,
+			bool follow, struct sampling_account *accounts)
 {
 	const struct sampling_operations *sampling = perf->sampling;
 	struct command command = command_of(role, argument);
@@ -159,7 +161,8 @@ static size_t samples_in(const void *from, size_t bytes)
 	uint64_t low, high, offset, own = 0;
 	FILE *maps = fopen("/proc/self/maps", "re");
 	while (maps && fgets(line, sizeof line, maps))
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &low, &high, &offset) == 3 && (uintptr_t)from >= low && (uintptr_t)from < high)
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64, &low, &high, &offset) == 3 &&
+		    (uintptr_t)from >= low && (uintptr_t)from < high)
 			own = (uintptr_t)from - low + offset;
 	if (maps)
 		fclose(maps);
@@ -167,7 +170,8 @@ static size_t samples_in(const void *from, size_t bytes)
 	for (size_t i = 0; i < seen.n_samples; i++) {
 		const struct seen_sample *s = &seen.samples[i];
 		for (size_t m = 0; m < seen.n_code; m++) {
-			if (s->address < seen.code[m].address || s->address - seen.code[m].address >= seen.code[m].bytes)
+			if (s->address < seen.code[m].address ||
+			    s->address - seen.code[m].address >= seen.code[m].bytes)
 				continue;
 			uint64_t place = s->address - seen.code[m].address + seen.code[m].offset;
 			n += place >= own && place < own + bytes;
@@ -182,21 +186,25 @@ enum { TOUCH_BYTES = 400 }; /* more than touch() has, less than lies between it 
 static void test_faults(void)
 {
 	ok(sample_one("page-faults:u", 1, "touch", "3000", false), "page faults are sampled");
-	equal_u64(one_account.samples + one_account.lost, one_account.count, "at gap 1 there are as many samples as page faults");
+	equal_u64(one_account.samples + one_account.lost, one_account.count,
+		  "at gap 1 there are as many samples as page faults");
 	equal_u64(seen.n_samples, one_account.samples, "and each came to the sink");
 	ok(seen.n_samples >= 3000, "of 3000 touched pages each is one (%zu)", seen.n_samples);
 #if !defined(SANITIZED)
-	equal_u64(samples_in((const void *)(uintptr_t)touch, TOUCH_BYTES) / 100, 30, "in the function that touched them");
+	equal_u64(samples_in((const void *)(uintptr_t)touch, TOUCH_BYTES) / 100, 30,
+		  "in the function that touched them");
 #endif
 	ok(!seen.disorder, "all came in the order of time");
 	ok(seen.execs == 1 && seen.named >= 1, "the program's exec was seen");
-	ok(seen.mappings >= 1 && seen.n_code >= 1, "and its mappings (%" PRIu64 ", %" PRIu64 " with a build id)", seen.mappings, seen.build_ids);
+	ok(seen.mappings >= 1 && seen.n_code >= 1, "and its mappings (%" PRIu64 ", %" PRIu64 " with a build id)",
+	   seen.mappings, seen.build_ids);
 	equal_u64(seen.ended, 1, "and its end");
 
 	ok(sample_one("page-faults:u", 10, "touch", "3000", false), "at gap 10");
 	/* each CPU that the program ran on has less than a gap left over */
 	uint64_t most = one_account.count / 10, cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	ok(one_account.samples <= most && one_account.samples + cpus > most, "a tenth of the faults are samples (%" PRIu64 " of %" PRIu64 ")", one_account.samples,
+	ok(one_account.samples <= most && one_account.samples + cpus > most,
+	   "a tenth of the faults are samples (%" PRIu64 " of %" PRIu64 ")", one_account.samples,
 	   one_account.count);
 	bool gaps = true;
 	for (size_t i = 0; i < seen.n_samples; i++)
@@ -234,7 +242,8 @@ static size_t tasks_with(size_t least)
 static void test_heirs(void)
 {
 	ok(sample_one("page-faults:u", 1, "thread", "500", false), "a program with a thread");
-	equal_u64(one_account.samples + one_account.lost, one_account.count, "the thread's faults are samples, too");
+	equal_u64(one_account.samples + one_account.lost, one_account.count,
+		  "the thread's faults are samples, too");
 #if !defined(SANITIZED)
 	equal_u64(seen.started, 1, "the thread's start was seen");
 	equal_u64(tasks_with(500), 1, "and the 500 are the thread's");
@@ -269,14 +278,17 @@ static void test_loss(void)
 	struct error err = {0};
 	int status;
 	forget();
-	if (!ok(perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && perf->sampling->go(s, &err), "a ring of one page that nobody empties: %s", err.text))
+	if (!ok(perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && perf->sampling->go(s, &err),
+		"a ring of one page that nobody empties: %s", err.text))
 		return;
 	waitpid(perf->sampling->process(s), &status, 0);
 	bool stopped = perf->sampling->stop(s, &account, &err);
 	perf->sampling->end(s);
 	ok(stopped && account.lost > 2000, "loses samples (%" PRIu64 ")", account.lost);
-	equal_u64(account.samples + account.lost, account.count, "and what it obtained and lost is all that took place");
-	ok(account.lost_facts > 0, "the program's end, which found no room, is told of, too (%" PRIu64 ")", account.lost_facts);
+	equal_u64(account.samples + account.lost, account.count,
+		  "and what it obtained and lost is all that took place");
+	ok(account.lost_facts > 0, "the program's end, which found no room, is told of, too (%" PRIu64 ")",
+	   account.lost_facts);
 }
 
 /* ---- gaps that are drawn ---- */
@@ -294,7 +306,8 @@ static bool sample_drawn(enum profile_gaps gaps, uint32_t redraw, const char *ro
 static void test_drawn(void)
 {
 	ok(sample_drawn(GAPS_EXPONENTIAL, 1, "burn", "200"), "exponential gaps are sampled");
-	ok(drawn_account.redraws >= 20 && drawn_account.redraw >= 1, "and redrawn (%" PRIu64 " times for %" PRIu64 " samples)", drawn_account.redraws,
+	ok(drawn_account.redraws >= 20 && drawn_account.redraw >= 1,
+	   "and redrawn (%" PRIu64 " times for %" PRIu64 " samples)", drawn_account.redraws,
 	   drawn_account.samples);
 #if !defined(SANITIZED)
 	equal_u64(drawn_account.redrawn_until_ns, 0, "to the end, as no other task began");
@@ -304,13 +317,16 @@ static void test_drawn(void)
 		uint64_t gap = seen.samples[i].time_ns - seen.samples[i - 1].time_ns;
 		near_mean += gap > 190000 && gap < 210000;
 	}
-	ok(near_mean < seen.n_samples / 2, "no two gaps are the same (%zu of %zu near the mean)", near_mean, seen.n_samples);
+	ok(near_mean < seen.n_samples / 2, "no two gaps are the same (%zu of %zu near the mean)", near_mean,
+	   seen.n_samples);
 	ok(seen.n_samples && seen.samples[0].gap == 200000, "each sample stands for the mean");
 
 	ok(drawn_account.has_count, "a clock of all levels is the count of what was sampled");
-	ok(sample_one("cpu-clock:u", 1000000, "burn", "20", true) && one_account.samples > 0 && !one_account.has_count,
+	ok(sample_one("cpu-clock:u", 1000000, "burn", "20", true) && one_account.samples > 0 &&
+		   !one_account.has_count,
 	   "one of the user's level is not: it runs in the kernel, too");
-	ok(sample_one("page-faults:u", 1, "burn", "20", true) && one_account.has_count, "page faults of one level are");
+	ok(sample_one("page-faults:u", 1, "burn", "20", true) && one_account.has_count,
+	   "page faults of one level are");
 	ok(sample_drawn(GAPS_EXPONENTIAL, 1, "burners", "100"), "until a thread begins");
 	ok(drawn_account.redrawn_until_ns != 0, "which is said");
 	/* The first thread burns 100 ms of CPU time alone, while gaps are drawn; then three others burn as much each, and
@@ -325,7 +341,8 @@ static void test_drawn(void)
 		least = its < least ? its : least;
 		most = its > most ? its : most;
 	}
-	ok(tasks_with(50) == 4 && (double)least > 0.9 * (double)most, "and all threads that began have the same gap (%zu … %zu samples)", least, most);
+	ok(tasks_with(50) == 4 && (double)least > 0.9 * (double)most,
+	   "and all threads that began have the same gap (%zu … %zu samples)", least, most);
 }
 
 static bool as_expected(const char *what)
@@ -333,7 +350,8 @@ static bool as_expected(const char *what)
 	double expected = (double)drawn_account.count / (double)(seen.n_samples ? seen.samples[0].gap : 1);
 	/* 6 deviations of a Poisson process, and what each CPU may lose of gaps that had begun */
 	double room = 6 * sqrt(expected) + 4 * (double)sysconf(_SC_NPROCESSORS_ONLN);
-	return ok(fabs((double)drawn_account.samples - expected) < room, "%s: %" PRIu64 " samples, and %.0f are due", what, drawn_account.samples, expected);
+	return ok(fabs((double)drawn_account.samples - expected) < room,
+		  "%s: %" PRIu64 " samples, and %.0f are due", what, drawn_account.samples, expected);
 }
 
 /* How often a time with drawn gaps is sampled must be how often one with fixed gaps is: shares of both would be
@@ -359,7 +377,8 @@ static void test_rates(void)
 	for (size_t i = 0; i < seen.n_samples; i++)
 		alone += seen.samples[i].tid == seen.samples[0].pid;
 	double due = (double)seen.n_samples / 4;
-	ok(fabs((double)alone - due) < 6 * sqrt(due), "the time alone has its share of the samples (%zu of %zu)", alone, seen.n_samples);
+	ok(fabs((double)alone - due) < 6 * sqrt(due), "the time alone has its share of the samples (%zu of %zu)",
+	   alone, seen.n_samples);
 }
 
 /* Setting the gap of a software event makes a sample of its next occurrence, which is no sample of the gap: pages are
@@ -374,11 +393,12 @@ static void test_bursts(void)
 	size_t near = 0, page = (size_t)sysconf(_SC_PAGESIZE);
 	for (size_t i = 1; i < seen.n_samples; i++) {
 		uint64_t step = (seen.samples[i].data_address - seen.samples[i - 1].data_address) / page;
-		near += step > 0 && step < 100 / 8; /* the least gap: half of the mean, by the factor 1/4 at least */
+		near += step > 0 &&
+			step < 100 / 8; /* the least gap: half of the mean, by the factor 1/4 at least */
 	}
 #if !defined(SANITIZED) /* a sanitizer has page faults of its own between those */
-	ok(drawn_account.redraws > 10 && near <= drawn_account.redraws / 20, "no sample is of the setting of a gap (%zu of %" PRIu64 " settings)", near,
-	   drawn_account.redraws);
+	ok(drawn_account.redraws > 10 && near <= drawn_account.redraws / 20,
+	   "no sample is of the setting of a gap (%zu of %" PRIu64 " settings)", near, drawn_account.redraws);
 #else
 	(void)near;
 #endif
@@ -409,7 +429,8 @@ static void test_attached(void)
 	}
 	struct target target = {.kind = TARGET_PROCESSES, .pids = &child, .n_pids = 1};
 	forget();
-	ok(perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && perf->sampling->go(s, &err), "a process that runs already: %s", err.text);
+	ok(perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && perf->sampling->go(s, &err),
+	   "a process that runs already: %s", err.text);
 	bool did = write(order[1], "a", 1) == 1 && read(answer[0], &byte, 1) == 1;
 	did = did && perf->sampling->enable(s, true, &err);
 	did = did && write(order[1], "b", 1) == 1 && read(answer[0], &byte, 1) == 1;
@@ -422,11 +443,13 @@ static void test_attached(void)
 	ok(did, "is switched on and off: %s", err.text);
 	equal_u64(account.samples + account.lost, account.count, "samples are of the time between");
 #if !defined(SANITIZED)
-	ok(seen.n_samples >= 1000 && seen.n_samples < 1100, "the 1000 pages then, not the 200 others (%zu)", seen.n_samples);
+	ok(seen.n_samples >= 1000 && seen.n_samples < 1100, "the 1000 pages then, not the 200 others (%zu)",
+	   seen.n_samples);
 #endif
 	ok(seen.n_code >= 1 && seen.named >= 1, "its mappings and name are known");
 #if !defined(SANITIZED)
-	equal_u64(samples_in((const void *)(uintptr_t)touch, TOUCH_BYTES) / 100, 10, "so that its samples have a place");
+	equal_u64(samples_in((const void *)(uintptr_t)touch, TOUCH_BYTES) / 100, 10,
+		  "so that its samples have a place");
 #endif
 }
 
@@ -483,8 +506,8 @@ static void test_relay(void)
 			refused += err.code == ERROR_BUSY;
 			continue;
 		}
-		bool did = perf->sampling->go(s, &err) && write(order[1], "a", 1) == 1 && read(answer[0], &byte, 1) == 1 &&
-			   perf->sampling->stop(s, &account, &err);
+		bool did = perf->sampling->go(s, &err) && write(order[1], "a", 1) == 1 &&
+			   read(answer[0], &byte, 1) == 1 && perf->sampling->stop(s, &account, &err);
 		perf->sampling->end(s);
 		whole += did && seen.n_samples >= PAGES && account.samples + account.lost == account.count;
 		if (!did || seen.n_samples < PAGES)
@@ -492,7 +515,9 @@ static void test_relay(void)
 	}
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
-	ok(whole + refused == ATTACHED, "attached to while threads start: all of them are sampled, or it is refused (%d, %d of %d)", whole, refused, ATTACHED);
+	ok(whole + refused == ATTACHED,
+	   "attached to while threads start: all of them are sampled, or it is refused (%d, %d of %d)", whole,
+	   refused, ATTACHED);
 }
 
 /* ---- what else a sample can carry ---- */
@@ -501,8 +526,10 @@ static void test_carried(void)
 {
 	struct sampled_event asked[2] = {fixed("page-faults:u", 1), fixed("cpu-clock", 1000000)};
 	struct sampling_account accounts[2];
-	struct sampling_request r = {.events = asked, .n_events = 2, .stacks = STACKS_FRAME_POINTER, .data_addresses = true};
-	ok(sample_role(&r, "burn_touch", "50", false, accounts), "two events at once, with callers and data addresses");
+	struct sampling_request r = {
+		.events = asked, .n_events = 2, .stacks = STACKS_FRAME_POINTER, .data_addresses = true};
+	ok(sample_role(&r, "burn_touch", "50", false, accounts),
+	   "two events at once, with callers and data addresses");
 	equal_u64(accounts[0].samples + accounts[0].lost, accounts[0].count, "the first has all of its samples");
 	ok(accounts[1].samples >= 20, "and so has the second (%" PRIu64 ")", accounts[1].samples);
 	ok(seen.callers > seen.n_samples / 4, "samples have callers (%zu of %zu)", seen.callers, seen.n_samples);
@@ -511,17 +538,19 @@ static void test_carried(void)
 		faults += seen.samples[i].event == 0;
 		with += seen.samples[i].event == 0 && seen.samples[i].data_address != 0;
 	}
-	ok(faults > 500 && with > faults * 9 / 10, "and faults the address that was touched (%zu of %zu)", with, faults);
+	ok(faults > 500 && with > faults * 9 / 10, "and faults the address that was touched (%zu of %zu)", with,
+	   faults);
 #if defined(__x86_64__)
 	r.stacks = STACKS_DWARF;
 	ok(sample_role(&r, "burn_touch", "50", false, accounts), "with the user's stack");
-	ok(seen.registers > seen.n_samples * 9 / 10 && seen.stacks > seen.n_samples * 9 / 10, "registers and stack are there (%zu, %zu of %zu)", seen.registers,
-	   seen.stacks, seen.n_samples);
+	ok(seen.registers > seen.n_samples * 9 / 10 && seen.stacks > seen.n_samples * 9 / 10,
+	   "registers and stack are there (%zu, %zu of %zu)", seen.registers, seen.stacks, seen.n_samples);
 #endif
 	struct sampled_event rate = {.event = event("cpu-clock"), .gaps = GAPS_RATE, .rate = 1000};
 	r = (struct sampling_request){.events = &rate, .n_events = 1};
 	ok(sample_role(&r, "burn", "100", false, accounts), "a rate");
-	ok(accounts[0].samples >= 60 && accounts[0].samples <= 101, "of 1000 a second gives about 100 in 100 ms (%" PRIu64 ")", accounts[0].samples);
+	ok(accounts[0].samples >= 60 && accounts[0].samples <= 101,
+	   "of 1000 a second gives about 100 in 100 ms (%" PRIu64 ")", accounts[0].samples);
 }
 
 /* ---- CPUs ---- */
@@ -585,18 +614,20 @@ static void test_hardware(void)
 	struct sampled_event asked = fixed("cycles:u", HARDWARE_GAP);
 	asked.gaps = GAPS_EXPONENTIAL;
 	struct sampling_request r = {.events = &asked, .n_events = 1, .seed = 1};
-	ok(sample_role(&r, "loop", "10000000", false, &one_account) && one_account.redraws > 10, "gaps are redrawn (%" PRIu64 " times for %" PRIu64 " samples)",
-	   one_account.redraws, one_account.samples);
+	ok(sample_role(&r, "loop", "10000000", false, &one_account) && one_account.redraws > 10,
+	   "gaps are redrawn (%" PRIu64 " times for %" PRIu64 " samples)", one_account.redraws,
+	   one_account.samples);
 	double due = (double)one_account.count / HARDWARE_GAP;
-	ok(fabs((double)one_account.samples - due) < 6 * sqrt(due) + 4, "as many samples as the mean gap says (%" PRIu64 " of %.0f)", one_account.samples, due);
+	ok(fabs((double)one_account.samples - due) < 6 * sqrt(due) + 4,
+	   "as many samples as the mean gap says (%" PRIu64 " of %.0f)", one_account.samples, due);
 	uint64_t least = UINT64_MAX, most = 0;
 	for (size_t i = 0; i < seen.n_samples; i++) {
 		least = seen.samples[i].gap < least ? seen.samples[i].gap : least;
 		most = seen.samples[i].gap > most ? seen.samples[i].gap : most;
 	}
 	/* half of the mean, by a factor of 1/4 to 4 (struct gap_course) */
-	ok(least >= HARDWARE_GAP / 8 && least < HARDWARE_GAP * 7 / 10 && most > HARDWARE_GAP, "and the kernel says which was in force (%" PRIu64 " … %" PRIu64 ")",
-	   least, most);
+	ok(least >= HARDWARE_GAP / 8 && least < HARDWARE_GAP * 7 / 10 && most > HARDWARE_GAP,
+	   "and the kernel says which was in force (%" PRIu64 " … %" PRIu64 ")", least, most);
 	perf->sampling->available(backend, event("instructions:u"), &state, why);
 	ok(state == READING_UNSUPPORTED, "an event whose overflow does not work is found out by trial: %s", why);
 }
@@ -610,13 +641,16 @@ static void test_refusals(void)
 	struct sampling *s;
 	struct error err = {0};
 	r.events = &asked;
-	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_USAGE, "no gap is an error: %s", err.text);
+	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_USAGE,
+	   "no gap is an error: %s", err.text);
 	asked = fixed("context-switches:u", 1);
-	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_UNSUPPORTED, "so is an event that cannot be: %s", err.text);
+	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_UNSUPPORTED,
+	   "so is an event that cannot be: %s", err.text);
 	asked = fixed("page-faults:u", 1);
 	pid_t nobody = 0x3ffffff;
 	target = (struct target){.kind = TARGET_PROCESSES, .pids = &nobody, .n_pids = 1};
-	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_NOT_FOUND, "and a process that is not there: %s", err.text);
+	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_NOT_FOUND,
+	   "and a process that is not there: %s", err.text);
 }
 
 static void test_cost(void)
@@ -624,7 +658,8 @@ static void test_cost(void)
 	double cost = perf->sampling->cost_ns(backend, event("cpu-clock"));
 	/* more than an interrupt can be, and less than a slow machine's */
 	ok(cost > 100 && cost < 1e6, "a sample's cost is measured (%.0f ns)", cost);
-	equal_u64((uint64_t)perf->sampling->cost_ns(backend, event("context-switches:u")), 0, "of an event that cannot be sampled none is");
+	equal_u64((uint64_t)perf->sampling->cost_ns(backend, event("context-switches:u")), 0,
+		  "of an event that cannot be sampled none is");
 }
 
 static void tests(void)
@@ -657,7 +692,8 @@ static void *burn_thread(void *milliseconds)
 	do {
 		stimulus_loop(10000);
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 < *(long *)milliseconds);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 <
+		 *(long *)milliseconds);
 	return NULL;
 }
 
@@ -674,7 +710,8 @@ static bool play_more(char **argv)
 			pthread_join(threads[i], NULL);
 	} else if (strcmp(argv[1], "touch_slowly") == 0) {
 		size_t page = (size_t)sysconf(_SC_PAGESIZE);
-		volatile char *memory = mmap(NULL, (size_t)n * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		volatile char *memory = mmap(NULL, (size_t)n * page, PROT_READ | PROT_WRITE,
+					     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (memory == MAP_FAILED)
 			_exit(99);
 		madvise((void *)memory, (size_t)n * page, MADV_NOHUGEPAGE);

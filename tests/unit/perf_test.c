@@ -20,7 +20,7 @@ static void test_available(void)
 	ok(works("task-clock", &answer),
 	   "the task clock works for every user: the kernel takes no notice of its levels");
 	ok(!works("task-clock:u", &answer) && answer.state == READING_UNSUPPORTED && answer.why[0] &&
-	       answer.remedy[0],
+		   answer.remedy[0],
 	   "task-clock:u is refused, with a reason and a way out");
 	ok(!works("context-switches:u", &answer) && answer.state == READING_UNSUPPORTED,
 	   "context switches at user level are refused: there are none");
@@ -33,10 +33,10 @@ static void test_available(void)
 	ok(answer.state != READING_COUNTED || answer.source == SOURCE_HW, "any raw code gets an answer");
 	ok(!works("nosuchpmu/event=1/", &answer) && strstr(answer.why, "nosuchpmu"), "an unknown PMU is named");
 
-	const struct event *both[] = { event("page-faults:u"), event("task-clock") };
+	const struct event *both[] = {event("page-faults:u"), event("task-clock")};
 	ok(perf->fits(backend, both, 2), "events of the operating system fit together");
 	ok(perf->fits(backend, both, 0), "no events fit");
-	const struct event *none[] = { event("page-faults:u"), event("task-clock:u") };
+	const struct event *none[] = {event("page-faults:u"), event("task-clock:u")};
 	ok(!perf->fits(backend, none, 2), "with one that does not work nothing fits");
 }
 
@@ -44,12 +44,10 @@ static void test_available(void)
  * refusal wrong. */
 static void test_clock_ignores_levels(void)
 {
-	struct event_encoding clock = { .type = PERF_TYPE_SOFTWARE,
-					.config = PERF_COUNT_SW_TASK_CLOCK,
-					.scale = 1 };
-	struct counter_request request = { .encoding = &clock, .levels = LEVEL_KERNEL };
+	struct event_encoding clock = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK, .scale = 1};
+	struct counter_request request = {.encoding = &clock, .levels = LEVEL_KERNEL};
 	static const char fact[] = "the kernel's task clock counts a user-level loop at level ':k' as well";
-	struct counter_values values = { 0 };
+	struct counter_values values = {0};
 	int fd = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
 	if (fd < 0) {
 		skip("this user may not count the kernel's part", fact);
@@ -95,9 +93,7 @@ static void test_diagnosis(void)
 static const struct {
 	const char *request;
 	uint64_t least; /* of stimulus_loop(STIMULUS_LOOPS) */
-} loop_counts[] = { { "instructions:u", 2 * STIMULUS_LOOPS },
-		    { "branches:u", STIMULUS_LOOPS },
-		    { "cycles:u", 1 } };
+} loop_counts[] = {{"instructions:u", 2 * STIMULUS_LOOPS}, {"branches:u", STIMULUS_LOOPS}, {"cycles:u", 1}};
 
 static void test_hardware(void)
 {
@@ -116,9 +112,9 @@ static void test_hardware(void)
 		struct event_machine host = event_machine_host();
 		struct event_encoding encoding;
 		struct error err;
-		struct counter_values values = { 0 };
+		struct counter_values values = {0};
 		event_encode(e, &host, 0, &encoding, &err);
-		struct counter_request request = { .encoding = &encoding, .levels = LEVEL_USER };
+		struct counter_request request = {.encoding = &encoding, .levels = LEVEL_USER};
 		int fd = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
 		counter_enable(fd);
 		stimulus_loop(STIMULUS_LOOPS);
@@ -144,11 +140,11 @@ static void test_hardware(void)
 		return;
 	}
 	struct command command = command_of("burn", "50");
-	struct target target = { .kind = TARGET_COMMAND, .command = &command };
+	struct target target = {.kind = TARGET_COMMAND, .command = &command};
 	for (size_t n = fit; n <= fit + 1; n++) {
 		struct counting *counting;
-		struct error err = { 0 };
-		struct run run = { 0 };
+		struct error err = {0};
+		struct run run = {0};
 		bool whole = true,
 		     ran = perf->prepare(backend, &target, many, n, &counting, &err) && perf->go(counting, &err);
 		waitpid(perf->process(counting), NULL, 0);
@@ -168,12 +164,12 @@ static void test_hardware(void)
 static void test_lists(void)
 {
 	ok(pmu_list_has("0-3,8", 3) && pmu_list_has("0-3,8", 8) && !pmu_list_has("0-3,8", 4) &&
-	       !pmu_list_has("", 0),
+		   !pmu_list_has("", 0),
 	   "a list of CPUs holds its ranges");
 	ok(pmu_list_first("4-7") == 4 && pmu_list_first("") == 0, "its first is the first");
 	struct pmu pmu;
 	ok(pmu_find("/sys/bus/event_source/devices", PERF_TYPE_SOFTWARE, &pmu) &&
-	       strcmp(pmu.name, "software") == 0,
+		   strcmp(pmu.name, "software") == 0,
 	   "a PMU is found by its number");
 	ok(!pmu_find("/nowhere", PERF_TYPE_SOFTWARE, &pmu), "without a list of PMUs none is found");
 }
@@ -207,7 +203,7 @@ static void remove_folder(const char *root)
 static void test_kinds_of_cores(void)
 {
 	char root[] = "/tmp/tare-pmus-XXXXXX";
-	struct core_kinds kinds = { 0 };
+	struct core_kinds kinds = {0};
 	if (!mkdtemp(root))
 		return;
 	/* as of an x86 with P- and E-cores */
@@ -221,19 +217,18 @@ static void test_kinds_of_cores(void)
 	ok(kinds.n == 2 && strcmp(kinds.pmus[0].name, "cpu_core") == 0 && kinds.pmus[1].type == 10,
 	   "core PMUs are those with a list of their CPUs");
 
-	struct event_encoding cycles = { .type = PERF_TYPE_HARDWARE, .config = 0, .scale = 1 };
+	struct event_encoding cycles = {.type = PERF_TYPE_HARDWARE, .config = 0, .scale = 1};
 	struct variants v = variants_of(&cycles, &kinds, root);
 	ok(v.n == 2 && v.items[0].encoding.config == 4ull << 32 && v.items[1].encoding.config == 10ull << 32 &&
-	       strcmp(v.items[0].cpus, "0-7") == 0 && strcmp(v.items[1].cpus, "8-15") == 0 && !v.some_cores,
+		   strcmp(v.items[0].cpus, "0-7") == 0 && strcmp(v.items[1].cpus, "8-15") == 0 && !v.some_cores,
 	   "a generic event becomes one counter for each kind of core");
-	struct event_encoding of_core = { .type = 10, .config = 0x3c, .scale = 1 },
-			      raw = { .type = PERF_TYPE_RAW };
+	struct event_encoding of_core = {.type = 10, .config = 0x3c, .scale = 1}, raw = {.type = PERF_TYPE_RAW};
 	v = variants_of(&of_core, &kinds, root);
 	ok(v.n == 1 && v.some_cores && !v.whole_cpus && strcmp(v.pmu, "cpu_atom") == 0,
 	   "an event of one kind's PMU counts on some of the cores");
 	v = variants_of(&raw, &kinds, root);
 	ok(v.n == 1 && v.some_cores, "so does a raw code, which the kernel gives to one of the PMUs");
-	struct event_encoding of_package = { .type = 20, .scale = 1 }, software = { .type = PERF_TYPE_SOFTWARE };
+	struct event_encoding of_package = {.type = 20, .scale = 1}, software = {.type = PERF_TYPE_SOFTWARE};
 	v = variants_of(&of_package, &kinds, root);
 	ok(v.n == 1 && v.whole_cpus && strcmp(v.items[0].cpus, "0") == 0 && !v.some_cores,
 	   "a PMU with a cpumask counts packages");
@@ -249,13 +244,13 @@ static void test_kinds_of_cores(void)
  * charge, so that counting it on another CPU too would be counting it twice. */
 static void test_packages(void)
 {
-	static const char *const facts[] = { "a counter of a package is counted on the CPU in charge only",
-					     "on its other CPUs it is not counted, which is not 0",
-					     "for a program it is refused",
-					     "for a CPU that is not in charge it is refused" };
+	static const char *const facts[] = {"a counter of a package is counted on the CPU in charge only",
+					    "on its other CPUs it is not counted, which is not 0",
+					    "for a program it is refused",
+					    "for a CPU that is not in charge it is refused"};
 	char root[] = "/tmp/tare-pmus-XXXXXX", type[16] = "";
 	struct availability answer;
-	struct error err = { 0 };
+	struct error err = {0};
 	struct backend *other = NULL;
 	FILE *file = fopen("/sys/bus/event_source/devices/msr/type", "r");
 	if (file) {
@@ -276,11 +271,11 @@ static void test_packages(void)
 	make_file(root, "msr", "events/tsc", "event=0x00");
 	other->machine.sysfs_root = root;
 
-	const struct event *events[] = { event("msr/tsc/") };
+	const struct event *events[] = {event("msr/tsc/")};
 	struct command command = command_of("touch", "10");
-	struct target target = { .kind = TARGET_CPUS, .command = &command, .per_cpu = true };
+	struct target target = {.kind = TARGET_CPUS, .command = &command, .per_cpu = true};
 	struct counting *counting = NULL;
-	struct run run = { 0 };
+	struct run run = {0};
 	bool done = perf->prepare(other, &target, events, 1, &counting, &err) && perf->go(counting, &err);
 	if (done)
 		waitpid(perf->process(counting), NULL, 0);
@@ -297,8 +292,8 @@ static void test_packages(void)
 		perf->end(counting);
 	run_free(&run);
 
-	run = (struct run){ 0 };
-	target = (struct target){ .kind = TARGET_COMMAND, .command = &command };
+	run = (struct run){0};
+	target = (struct target){.kind = TARGET_COMMAND, .command = &command};
 	done = perf->prepare(other, &target, events, 1, &counting, &err) && perf->go(counting, &err);
 	if (done)
 		waitpid(perf->process(counting), NULL, 0);
@@ -310,9 +305,9 @@ static void test_packages(void)
 	run_free(&run);
 
 	const int one = 1;
-	target = (struct target){ .kind = TARGET_CPUS, .command = &command, .cpus = &one, .n_cpus = 1 };
+	target = (struct target){.kind = TARGET_CPUS, .command = &command, .cpus = &one, .n_cpus = 1};
 	ok(!perf->prepare(other, &target, events, 1, &counting, &err) && err.code == ERROR_UNSUPPORTED &&
-	       strstr(err.hint, "0"),
+		   strstr(err.hint, "0"),
 	   "%s", facts[3]);
 	perf->close(other);
 	remove_folder(root);
@@ -341,12 +336,12 @@ static bool run_nothing(uint64_t *least)
 
 static void test_trials(void)
 {
-	static const struct stimulus five = { "5 pages", run_five }, too_few = { "5 pages", run_too_few },
-				     nothing = { "nothing", run_nothing };
-	struct event_encoding faults_of = { .type = PERF_TYPE_SOFTWARE,
-					    .config = PERF_COUNT_SW_PAGE_FAULTS,
-					    .scale = 1 },
-			      no_such = { .type = 0x7fffffff, .scale = 1 };
+	static const struct stimulus five = {"5 pages", run_five}, too_few = {"5 pages", run_too_few},
+				     nothing = {"nothing", run_nothing};
+	struct event_encoding faults_of = {.type = PERF_TYPE_SOFTWARE,
+					   .config = PERF_COUNT_SW_PAGE_FAULTS,
+					   .scale = 1},
+			      no_such = {.type = 0x7fffffff, .scale = 1};
 	struct trial trial = trial_run_one(&faults_of, LEVEL_USER, COUNTER_ANY_CPU, &five);
 	ok(trial.outcome == TRIAL_WORKS && trial.count >= 5 && trial.least == 5, "what counts enough works");
 	trial = trial_run_one(&faults_of, LEVEL_USER, COUNTER_ANY_CPU, &too_few);
@@ -366,11 +361,10 @@ static void test_scale(void)
 {
 	static const char *const facts[] = {
 		"a count in halves of its unit is halved",
-		"one that is too small to show in whole units is not counted, instead of 0"
-	};
+		"one that is too small to show in whole units is not counted, instead of 0"};
 	char root[] = "/tmp/tare-pmus-XXXXXX", type[16] = "";
 	struct availability answer;
-	struct error err = { 0 };
+	struct error err = {0};
 	FILE *file = fopen("/sys/bus/event_source/devices/msr/type", "r");
 	if (file) {
 		if (!fgets(type, sizeof type, file))
@@ -386,7 +380,7 @@ static void test_scale(void)
 	make_file(root, "msr", "type", type);
 	make_file(root, "msr", "format/event", "config:0-63");
 	make_file(root, "msr", "events/tsc", "event=0x00");
-	static const char *const scales[] = { "0.5", "1e-15" };
+	static const char *const scales[] = {"0.5", "1e-15"};
 	for (size_t i = 0; i < 2; i++) {
 		struct backend *other;
 		make_file(root, "msr", "events/tsc.scale", scales[i]);
@@ -413,7 +407,7 @@ static void test_scale(void)
 static void test_open(void)
 {
 	struct backend *other = (void *)1;
-	struct error err = { 0 };
+	struct error err = {0};
 	ok(!perf->open("argument", &other, &err) && !other && err.code == ERROR_USAGE,
 	   "the backend takes no argument");
 }
@@ -431,7 +425,4 @@ static void tests(void)
 	test_hardware();
 }
 
-int main(int argc, char **argv)
-{
-	return perf_main(argc, argv, tests);
-}
+int main(int argc, char **argv) { return perf_main(argc, argv, tests); }

@@ -63,7 +63,7 @@ static void test_hardware(void)
 	for (volatile int i = 0; i < 100000; i++)
 		;
 	ok(started > 0 && read_counters(0, &cycles, 17, &instructions) == started && cycles > 0 &&
-	       instructions > 300000,
+		   instructions > 300000,
 	   "events 0 and 17 are cycles and instructions");
 }
 

@@ -12,7 +12,7 @@
 int main(void)
 {
 	static char manual[20000];
-	struct error error = { 0 };
+	struct error error = {0};
 	struct event_table *table = event_table_new(&error);
 	FILE *file = fopen(MANUAL, "r");
 	size_t bytes = file ? fread(manual, 1, sizeof manual - 1, file) : 0, right = 0;

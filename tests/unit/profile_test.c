@@ -32,7 +32,8 @@ static bool same_cells(const struct profile *a, const struct profile *b)
 {
 	bool same = a->n_cells == b->n_cells;
 	for (size_t i = 0; same && i < a->n_cells; i++)
-		same = a->cells[i].node == b->cells[i].node && a->cells[i].task == b->cells[i].task && a->cells[i].event == b->cells[i].event && a->cells[i].count == b->cells[i].count;
+		same = a->cells[i].node == b->cells[i].node && a->cells[i].task == b->cells[i].task &&
+		       a->cells[i].event == b->cells[i].event && a->cells[i].count == b->cells[i].count;
 	return same;
 }
 
@@ -48,15 +49,20 @@ static void test_spaces(void)
 {
 	struct spaces s = {0};
 	need(spaces_map(&s, 1, &(struct space_mapping){0x1000, 0x5000, 0, 7}));
-	ok(at(&s, 1, 0x1000, 7, 0) && at(&s, 1, 0x4fff, 7, 0x3fff) && !spaces_find(&s, 1, 0x5000) && !spaces_find(&s, 1, 0xfff) && !spaces_find(&s, 2, 0x1000),
+	ok(at(&s, 1, 0x1000, 7, 0) && at(&s, 1, 0x4fff, 7, 0x3fff) && !spaces_find(&s, 1, 0x5000) &&
+		   !spaces_find(&s, 1, 0xfff) && !spaces_find(&s, 2, 0x1000),
 	   "an address is in the mapping that covers it, of its own process");
 	need(spaces_map(&s, 1, &(struct space_mapping){0x2000, 0x3000, 0x100, 8}));
-	ok(at(&s, 1, 0x1fff, 7, 0xfff) && at(&s, 1, 0x2000, 8, 0x100) && at(&s, 1, 0x3000, 7, 0x2000), "one in the middle of another splits it, offsets go on");
+	ok(at(&s, 1, 0x1fff, 7, 0xfff) && at(&s, 1, 0x2000, 8, 0x100) && at(&s, 1, 0x3000, 7, 0x2000),
+	   "one in the middle of another splits it, offsets go on");
 	need(spaces_map(&s, 1, &(struct space_mapping){0x1800, 0x4800, 0, 9}));
-	ok(at(&s, 1, 0x17ff, 7, 0x7ff) && at(&s, 1, 0x1800, 9, 0) && at(&s, 1, 0x2800, 9, 0x1000) && at(&s, 1, 0x4800, 7, 0x3800), "one over several takes the place of what it covers");
+	ok(at(&s, 1, 0x17ff, 7, 0x7ff) && at(&s, 1, 0x1800, 9, 0) && at(&s, 1, 0x2800, 9, 0x1000) &&
+		   at(&s, 1, 0x4800, 7, 0x3800),
+	   "one over several takes the place of what it covers");
 	need(spaces_fork(&s, 1, 2));
 	need(spaces_map(&s, 1, &(struct space_mapping){0x1000, 0x5000, 0, 1}));
-	ok(at(&s, 2, 0x1800, 9, 0) && at(&s, 1, 0x1800, 1, 0x800), "a new process has its parent's mappings, later ones are each one's own");
+	ok(at(&s, 2, 0x1800, 9, 0) && at(&s, 1, 0x1800, 1, 0x800),
+	   "a new process has its parent's mappings, later ones are each one's own");
 	spaces_clear(&s, 2);
 	ok(!spaces_find(&s, 2, 0x1800), "an exec leaves none");
 	need(spaces_map(&s, 3, &(struct space_mapping){0x5000, 0x5000, 0, 1}));
@@ -70,13 +76,28 @@ static struct sampling_sink sink;
 
 static void map(uint32_t pid, uint64_t address, uint64_t bytes, uint64_t offset, const char *path)
 {
-	need(sink.mapping(sink.context, &(struct sampled_mapping){.pid = pid, .address = address, .bytes = bytes, .offset = offset, .path = path, .executable = true}, &err));
+	need(sink.mapping(sink.context,
+			  &(struct sampled_mapping){.pid = pid,
+						    .address = address,
+						    .bytes = bytes,
+						    .offset = offset,
+						    .path = path,
+						    .executable = true},
+			  &err));
 }
 
 static void take(uint32_t pid, uint64_t address, const uint64_t *callers, size_t n)
 {
 	static uint64_t now = 1000;
-	need(sink.sample(sink.context, &(struct sample){.time_ns = now += 1000, .pid = pid, .tid = pid, .address = address, .callers = callers, .n_callers = n, .gap = 10}, &err));
+	need(sink.sample(sink.context,
+			 &(struct sample){.time_ns = now += 1000,
+					  .pid = pid,
+					  .tid = pid,
+					  .address = address,
+					  .callers = callers,
+					  .n_callers = n,
+					  .gap = 10},
+			 &err));
 }
 
 static bool to_log(void *log, const struct profile *so_far, const struct profile_sample *sample, struct error *e)
@@ -88,7 +109,13 @@ static void add_event(struct profile *p, enum profile_gaps gaps)
 {
 	p->events = arena_alloc(&p->arena, sizeof *p->events);
 	need(p->events != NULL);
-	*p->events = (struct profile_event){.label = "cpu-clock", .unit = "ns", .source = SOURCE_OS, .gaps = gaps, .gap = 10, .seed = 5, .redraw = 4};
+	*p->events = (struct profile_event){.label = "cpu-clock",
+					    .unit = "ns",
+					    .source = SOURCE_OS,
+					    .gaps = gaps,
+					    .gap = 10,
+					    .seed = 5,
+					    .redraw = 4};
 	p->n_events = 1;
 }
 
@@ -126,12 +153,18 @@ static void test_collect(const char *file)
 	take(10, 0x400100, (const uint64_t[]){USER_MARK, 0x400100}, 2);
 	take(10, 0x500004, NULL, 0);
 	take(10, 0x900000, NULL, 0);
-	need(sink.started(sink.context, &(struct sampled_task){.pid = 11, .tid = 11, .parent_pid = 10, .parent_tid = 10}, &err));
+	need(sink.started(sink.context,
+			  &(struct sampled_task){.pid = 11, .tid = 11, .parent_pid = 10, .parent_tid = 10}, &err));
 	take(11, 0x400010, NULL, 0);
 	need(sink.named(sink.context, &(struct sampled_task){.pid = 11, .tid = 11, .name = "other"}, true, &err));
 	take(11, 0x400010, NULL, 0);
-	need(sink.sample(sink.context, &(struct sample){.time_ns = 20000, .pid = 11, .tid = 11, .address = 0xffffffff81000000, .kernel = true}, &err));
-	ok(!sink.sample(sink.context, &(struct sample){.event = 1}, &err) && strstr(err.text, "event 1"), "a sample of an event that is not there is an error");
+	need(sink.sample(
+		sink.context,
+		&(struct sample){
+			.time_ns = 20000, .pid = 11, .tid = 11, .address = 0xffffffff81000000, .kernel = true},
+		&err));
+	ok(!sink.sample(sink.context, &(struct sample){.event = 1}, &err) && strstr(err.text, "event 1"),
+	   "a sample of an event that is not there is an error");
 
 	struct profile *p;
 	need(collector_finish(c, &p, &err));
@@ -150,7 +183,8 @@ static void test_collect(const char *file)
 		file_offset |= m->kind == MODULE_FILE && p->nodes[i].parent == 0 && p->nodes[i].offset == 0x1010;
 		caller |= m->kind == MODULE_FILE && p->nodes[i].parent == 0 && p->nodes[i].offset == 0x1100;
 	}
-	ok(kernel && unknown && anonymous && file_offset, "kernel, unknown, anonymous and file places are told apart, offsets are of the file");
+	ok(kernel && unknown && anonymous && file_offset,
+	   "kernel, unknown, anonymous and file places are told apart, offsets are of the file");
 	ok(caller, "a caller is at its return address - 1");
 	ok(p->n_tasks == 2 && !strcmp(p->tasks[1].name, "other"), "tasks have their last name");
 
@@ -158,35 +192,46 @@ static void test_collect(const char *file)
 	struct named_profile *named = NULL;
 	need(symbols_new(NULL, &symbols, &err) && named_profile_new(p, symbols, NULL, &named, &err));
 	uint64_t all;
-	equal_u64(self_of(&named->by_function, "prog+0x1010", 0, &all), 3, "a place without symbols is its own function");
+	equal_u64(self_of(&named->by_function, "prog+0x1010", 0, &all), 3,
+		  "a place without symbols is its own function");
 	equal_u64(self_of(&named->by_function, "prog+0x1020", 0, &all), 0, "a caller has no self count …");
 	equal_u64(all, 2, "… and inclusive counts once a stack, in a recursion too");
-	equal_u64(self_of(&named->by_function, "prog+0x1100", 0, &all), 1, "a function that calls and is sampled has its self …");
+	equal_u64(self_of(&named->by_function, "prog+0x1100", 0, &all), 1,
+		  "a function that calls and is sampled has its self …");
 	equal_u64(all, 3, "… and all that it called");
-	equal_u64(self_of(&named->by_function, "[unknown]", 0, &all) + self_of(&named->by_function, "[kernel]", 0, &all), 3, "what is in no mapping, or in the kernel, is a row of its own");
-	ok(named->has_inclusive && named->sums[0] == 8 && named->n_notes == 2, "sums are there, a note of the file that cannot be read, and of the kernel that is not this one");
+	equal_u64(self_of(&named->by_function, "[unknown]", 0, &all) +
+			  self_of(&named->by_function, "[kernel]", 0, &all),
+		  3, "what is in no mapping, or in the kernel, is a row of its own");
+	ok(named->has_inclusive && named->sums[0] == 8 && named->n_notes == 2,
+	   "sums are there, a note of the file that cannot be read, and of the kernel that is not this one");
 	need(certainty_add(named, 0.95));
-	ok(named->by_function.rows[0].counts[0].has_interval && named->by_function.rows[0].counts[0].low < named->by_function.rows[0].counts[0].high, "exponential gaps give intervals");
+	ok(named->by_function.rows[0].counts[0].has_interval &&
+		   named->by_function.rows[0].counts[0].low < named->by_function.rows[0].counts[0].high,
+	   "exponential gaps give intervals");
 	bool any_rank = true;
 	uint32_t with_samples = 0;
 	for (size_t i = 0; i < named->by_function.n; i++)
 		with_samples += named->by_function.rows[i].counts[0].self > 0;
 	for (size_t i = 0; i < named->by_function.n; i++) {
 		const struct named_count *count = &named->by_function.rows[i].counts[0];
-		any_rank &= count->first_rank == (count->self ? 1 : 0) && count->last_rank == (count->self ? with_samples : 0);
+		any_rank &= count->first_rank == (count->self ? 1 : 0) &&
+			    count->last_rank == (count->self ? with_samples : 0);
 	}
 	ok(any_rank && with_samples > 1, "and with 8 samples each row may have any rank");
 	p->events[0].gaps = GAPS_FIXED;
 	for (size_t i = 0; i < named->by_function.n; i++)
-		named->by_function.rows[i].counts[0].has_interval = false, named->by_function.rows[i].counts[0].first_rank = 0;
+		named->by_function.rows[i].counts[0].has_interval = false,
+		named->by_function.rows[i].counts[0].first_rank = 0;
 	need(certainty_add(named, 0.95));
-	ok(!named->by_function.rows[0].counts[0].has_interval && !named->by_function.rows[0].counts[0].first_rank, "fixed gaps give none, and no ranks");
+	ok(!named->by_function.rows[0].counts[0].has_interval && !named->by_function.rows[0].counts[0].first_rank,
+	   "fixed gaps give none, and no ranks");
 	p->events[0].gaps = GAPS_EXPONENTIAL;
 	for (uint32_t redraw = 0; redraw <= 5; redraw += 5) {
 		p->events[0].redraw = redraw;
 		need(certainty_add(named, 0.95));
-		ok(!named->by_function.rows[0].counts[0].has_interval, redraw ? "nor do gaps of which each is used for 5 samples"
-		                                                              : "nor do gaps that were not drawn to the end");
+		ok(!named->by_function.rows[0].counts[0].has_interval,
+		   redraw ? "nor do gaps of which each is used for 5 samples"
+			  : "nor do gaps that were not drawn to the end");
 	}
 	p->events[0].redraw = 4;
 	named_profile_free(named);
@@ -196,13 +241,17 @@ static void test_collect(const char *file)
 
 	struct profile *again = NULL;
 	need(profile_file_read(file, NULL, &again, &err));
-	bool same = again->n_nodes == p->n_nodes && same_cells(again, p) && again->n_modules == p->n_modules && again->n_tasks == p->n_tasks && again->n_notes == 0 &&
+	bool same = again->n_nodes == p->n_nodes && same_cells(again, p) && again->n_modules == p->n_modules &&
+		    again->n_tasks == p->n_tasks && again->n_notes == 0 &&
 		    memcmp(again->nodes, p->nodes, p->n_nodes * sizeof *p->nodes) == 0;
-	ok(same && again->events[0].samples == 8 && again->events[0].seed == 5 && !strcmp(again->events[0].label, "cpu-clock") && !strcmp(again->tasks[1].name, "other"),
+	ok(same && again->events[0].samples == 8 && again->events[0].seed == 5 &&
+		   !strcmp(again->events[0].label, "cpu-clock") && !strcmp(again->tasks[1].name, "other"),
 	   "a file gives back what was kept");
 	drop(again);
-	need(profile_file_read(file, &(struct profile_read_options){.from_ns = 1000, .to_ns = 3000}, &again, &err));
-	ok(again->events[0].samples == 2 && !again->events[0].has_total, "a part of its time has that part's samples, and no total");
+	need(profile_file_read(file, &(struct profile_read_options){.from_ns = 1000, .to_ns = 3000}, &again,
+			       &err));
+	ok(again->events[0].samples == 2 && !again->events[0].has_total,
+	   "a part of its time has that part's samples, and no total");
 	drop(again);
 	drop(p);
 	profile_free(&header);
@@ -228,7 +277,8 @@ static void test_damage(const char *file)
 			told += e.text[0] != '\0';
 		}
 	}
-	ok(length > 100 && wrong == 0 && told == length, "a file that is cut anywhere is an error, or fewer samples with a note");
+	ok(length > 100 && wrong == 0 && told == length,
+	   "a file that is cut anywhere is an error, or fewer samples with a note");
 	wrong = 0;
 	for (size_t n = 16; n < length; n++) {
 		struct profile *p = NULL;
@@ -252,8 +302,11 @@ static void test_damage(const char *file)
 	struct profile *p;
 	memcpy(other, bytes, length);
 	other[8] = 9;
-	ok(!profile_file_parse(other, length, "new", true, NULL, &p, &err) && strstr(err.text, "version 9"), "a version that is not known is an error that names it");
-	ok(!profile_file_parse((const uint8_t *)"ELF", 3, "some.file", true, NULL, &p, &err) && strstr(err.text, "'some.file' is not a profile"), "so is another file");
+	ok(!profile_file_parse(other, length, "new", true, NULL, &p, &err) && strstr(err.text, "version 9"),
+	   "a version that is not known is an error that names it");
+	ok(!profile_file_parse((const uint8_t *)"ELF", 3, "some.file", true, NULL, &p, &err) &&
+		   strstr(err.text, "'some.file' is not a profile"),
+	   "so is another file");
 }
 
 /* ---- counted ---- */
@@ -266,21 +319,31 @@ static void test_counted(const char *file)
 		{.kind = LOCATION_CODE, .module = "", .offset = 0x7f0000000000, .counts = counts[1]},
 		{.kind = LOCATION_CODE, .module = "[vdso]", .offset = 0x10, .counts = counts[2]},
 	};
-	struct located_event events[] = {{.event = 0, .label = "first", .unit = "", .total = 15}, {.event = 1, .label = "second", .unit = "", .machine = "lab", .total = 11}};
+	struct located_event events[] = {
+		{.event = 0, .label = "first", .unit = "", .total = 15},
+		{.event = 1, .label = "second", .unit = "", .machine = "lab", .total = 11}};
 	struct locations l = {.of = LOCATIONS_OF_CODE, .events = events, .n_events = 2, .all = code, .n = 3};
 	struct profile *p = NULL, *again = NULL;
 	struct profile_log *log = NULL;
 	need(profile_counted(&l, &p, &err));
-	ok(p->n_cells == 3 && !p->events[0].why && p->events[0].total == 15 && p->events[0].gaps == GAPS_NONE, "counts by place are cells");
-	ok(p->events[1].why && strstr(p->events[1].why, "have 10 and its count is 11"), "an event whose places do not add up has none, with the reason");
-	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) && profile_file_read(file, NULL, &again, &err));
-	ok(again->n_cells == 3 && same_cells(again, p) && again->events[0].total == 15 && !strcmp(again->events[1].machine, "lab") && again->n_notes == 0,
+	ok(p->n_cells == 3 && !p->events[0].why && p->events[0].total == 15 && p->events[0].gaps == GAPS_NONE,
+	   "counts by place are cells");
+	ok(p->events[1].why && strstr(p->events[1].why, "have 10 and its count is 11"),
+	   "an event whose places do not add up has none, with the reason");
+	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) &&
+	     profile_file_read(file, NULL, &again, &err));
+	ok(again->n_cells == 3 && same_cells(again, p) && again->events[0].total == 15 &&
+		   !strcmp(again->events[1].machine, "lab") && again->n_notes == 0,
 	   "a file gives counts back, too");
 	drop(again);
-	ok(!profile_file_read(file, &(struct profile_read_options){.from_ns = 1}, &again, &err) && strstr(err.text, "counts without times"), "of counts no part of the time can be had");
+	ok(!profile_file_read(file, &(struct profile_read_options){.from_ns = 1}, &again, &err) &&
+		   strstr(err.text, "counts without times"),
+	   "of counts no part of the time can be had");
 	p->events[0].total = 16;
-	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) && profile_file_read(file, NULL, &again, &err));
-	ok(again->n_cells == 0 && again->events[0].why && again->n_notes == 1, "counts that are not as many as the file says are not shown");
+	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) &&
+	     profile_file_read(file, NULL, &again, &err));
+	ok(again->n_cells == 0 && again->events[0].why && again->n_notes == 1,
+	   "counts that are not as many as the file says are not shown");
 	drop(again);
 	drop(p);
 }
@@ -291,33 +354,59 @@ static void test_counted(const char *file)
 static void test_arcs(const char *file)
 {
 	uint64_t counts[][1] = {{5}, {7}}, inclusive[][1] = {{12}, {7}, {0}};
-	struct location code[] = {{.kind = LOCATION_CODE, .module = "/nowhere/prog", .offset = 0x1000, .counts = counts[0]},
-				  {.kind = LOCATION_CODE, .module = "/nowhere/prog", .offset = 0x2000, .counts = counts[1]}};
+	struct location code[] = {
+		{.kind = LOCATION_CODE, .module = "/nowhere/prog", .offset = 0x1000, .counts = counts[0]},
+		{.kind = LOCATION_CODE, .module = "/nowhere/prog", .offset = 0x2000, .counts = counts[1]}};
+	// clang-format off: a table, a row a line
 	struct location_arc arcs[] = {
 		{.callee = "/nowhere/prog", .callee_offset = 0x1000, .calls = 1, .inclusive = inclusive[0]},
-		{.caller = "/nowhere/prog", .caller_offset = 0x1000, .callee = "/nowhere/prog", .callee_offset = 0x2000, .calls = 3, .inclusive = inclusive[1]},
-		{.caller = "/nowhere/prog", .caller_offset = 0x2000, .callee = "/nowhere/prog", .callee_offset = 0x2000, .calls = 2, .inclusive = inclusive[2]},
+		{.caller = "/nowhere/prog",
+		 .caller_offset = 0x1000,
+		 .callee = "/nowhere/prog",
+		 .callee_offset = 0x2000,
+		 .calls = 3,
+		 .inclusive = inclusive[1]},
+		{.caller = "/nowhere/prog",
+		 .caller_offset = 0x2000,
+		 .callee = "/nowhere/prog",
+		 .callee_offset = 0x2000,
+		 .calls = 2,
+		 .inclusive = inclusive[2]},
 	};
+	// clang-format on
 	struct located_event event = {.label = "instructions", .unit = "instructions", .total = 12};
-	struct locations l = {.of = LOCATIONS_OF_CODE, .events = &event, .n_events = 1, .all = code, .n = 2, .arcs = arcs, .n_arcs = 3};
+	// clang-format off: a table, a row a line
+	struct locations l = {.of = LOCATIONS_OF_CODE,
+			      .events = &event,
+			      .n_events = 1,
+			      .all = code,
+			      .n = 2,
+			      .arcs = arcs,
+			      .n_arcs = 3};
+	// clang-format on
 	struct profile *p = NULL, *again = NULL;
 	struct profile_log *log = NULL;
 	struct symbols *symbols = NULL;
 	struct named_profile *named = NULL;
 	uint64_t all;
 	need(profile_counted(&l, &p, &err));
-	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) && profile_file_read(file, NULL, &again, &err));
-	ok(again->stacks == STACKS_EXACT && again->n_arcs == 3 && again->arcs[0].caller_module == PROFILE_NO_CALLER && again->arcs[1].caller_module == again->arcs[1].callee_module &&
-		   again->arcs[1].calls == 3 && again->arcs[1].inclusive[0] == 7 && again->arcs[2].caller_offset == 0x2000,
+	need(profile_log_create(file, p, &log, &err) && profile_log_finish(log, p, &err) &&
+	     profile_file_read(file, NULL, &again, &err));
+	ok(again->stacks == STACKS_EXACT && again->n_arcs == 3 &&
+		   again->arcs[0].caller_module == PROFILE_NO_CALLER &&
+		   again->arcs[1].caller_module == again->arcs[1].callee_module && again->arcs[1].calls == 3 &&
+		   again->arcs[1].inclusive[0] == 7 && again->arcs[2].caller_offset == 0x2000,
 	   "a call graph goes into the file and comes back, the arc without a caller too");
 	need(symbols_new(NULL, &symbols, &err) && named_profile_new(again, symbols, NULL, &named, &err));
-	equal_u64(self_of(&named->by_function, "prog+0x1000", 0, &all), 5, "self counts are what they are without a call graph");
+	equal_u64(self_of(&named->by_function, "prog+0x1000", 0, &all), 5,
+		  "self counts are what they are without a call graph");
 	equal_u64(all, 12, "inclusive is what the arcs to a function have");
 	self_of(&named->by_function, "prog+0x2000", 0, &all);
 	equal_u64(all, 7, "what a function calls of itself is not added to it again");
 	const struct named_arc *a = named->arcs;
-	ok(named->n_arcs == 3 && named->has_inclusive && a[0].caller == UINT32_MAX && a[0].place == UINT32_MAX && a[1].caller == a[0].callee && a[2].caller == a[2].callee &&
-		   a[2].calls == 2 && a[1].inclusive[0] == 7 && named->places[a[1].place].offset == 0x1000,
+	ok(named->n_arcs == 3 && named->has_inclusive && a[0].caller == UINT32_MAX && a[0].place == UINT32_MAX &&
+		   a[1].caller == a[0].callee && a[2].caller == a[2].callee && a[2].calls == 2 &&
+		   a[1].inclusive[0] == 7 && named->places[a[1].place].offset == 0x1000,
 	   "arcs have names: rows of the table of functions, and the place of the call");
 	named_profile_free(named);
 	free(named);
@@ -326,11 +415,14 @@ static void test_arcs(const char *file)
 	drop(p);
 	inclusive[0][0] = 13;
 	need(profile_counted(&l, &p, &err));
-	ok(p->n_arcs == 0 && p->stacks == STACKS_NONE && p->n_notes == 1 && strstr(p->notes[0], "calls have 13 instructions and the count is 12"), "a graph that does not add up to the count is left out, with the reason");
+	ok(p->n_arcs == 0 && p->stacks == STACKS_NONE && p->n_notes == 1 &&
+		   strstr(p->notes[0], "calls have 13 instructions and the count is 12"),
+	   "a graph that does not add up to the count is left out, with the reason");
 	drop(p);
 	inclusive[0][0] = 12, l.n_arcs = 0, l.arcs_why = "the room ran out";
 	need(profile_counted(&l, &p, &err));
-	ok(p->n_notes == 1 && !strcmp(p->notes[0], "no call graph: the room ran out"), "one that was asked for and is not known leaves its reason");
+	ok(p->n_notes == 1 && !strcmp(p->notes[0], "no call graph: the room ran out"),
+	   "one that was asked for and is not known leaves its reason");
 	drop(p);
 }
 
@@ -339,9 +431,15 @@ static void test_hostile_names(void)
 	static char name[10240];
 	struct named_count counts[] = {{.self = 5, .inclusive = 5}, {.self = 4, .inclusive = 4}};
 	memset(name, 'x', sizeof name - 1);
-	memcpy(name, "\033[31m<b>\xc2\x9b" "2J\xff\xe2\x80\xae\n", 18);
-	struct named_row rows[] = {{.name = name, .module = "/a\033b", .file = "/c/d.c\n", .line = 3, .counts = &counts[0]}, {.name = "g", .module = "/a", .counts = &counts[1]}};
-	struct profile_event event = {.label = "cpu-clock", .unit = "ns", .gaps = GAPS_FIXED, .gap = 1, .samples = 9};
+	memcpy(name,
+	       "\033[31m<b>\xc2\x9b"
+	       "2J\xff\xe2\x80\xae\n",
+	       18);
+	struct named_row rows[] = {
+		{.name = name, .module = "/a\033b", .file = "/c/d.c\n", .line = 3, .counts = &counts[0]},
+		{.name = "g", .module = "/a", .counts = &counts[1]}};
+	struct profile_event event = {
+		.label = "cpu-clock", .unit = "ns", .gaps = GAPS_FIXED, .gap = 1, .samples = 9};
 	const char *command[] = {"a\033[2J", NULL};
 	struct profile p = {.events = &event, .n_events = 1, .command = command};
 	uint64_t sums[] = {9};
@@ -352,7 +450,9 @@ static void test_hostile_names(void)
 	need(out != NULL);
 	report_profile_text(out, &named, &(struct profile_report_options){.text = {.width = 100}});
 	fclose(out);
-	ok(!strchr(text, '\033') && !strstr(text, "\xc2\x9b") && !strchr(text, '\xff') && !strstr(text, "\xe2\x80\xae"), "names cannot act on a terminal");
+	ok(!strchr(text, '\033') && !strstr(text, "\xc2\x9b") && !strchr(text, '\xff') &&
+		   !strstr(text, "\xe2\x80\xae"),
+	   "names cannot act on a terminal");
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
 		if (strcspn(line, "\n") > widest)
 			widest = strcspn(line, "\n");
@@ -366,23 +466,44 @@ static struct named_profile hostile(struct profile *p, const char *name)
 	static struct named_count counts[4];
 	static struct named_row rows[2], lines[2];
 	static struct named_function functions[2];
-	static struct named_frame frames[] = {{.function = 0, .line_row = 0}, {.function = 1, .file = "/c/\"<d>.c", .line = 3, .line_row = 1}};
-	static struct named_place places[] = {{.first_frame = 0, .n_frames = 1}, {.first_frame = 1, .n_frames = 1}};
+	static struct named_frame frames[] = {{.function = 0, .line_row = 0},
+					      {.function = 1, .file = "/c/\"<d>.c", .line = 3, .line_row = 1}};
+	static struct named_place places[] = {{.first_frame = 0, .n_frames = 1},
+					      {.first_frame = 1, .n_frames = 1}};
 	static uint32_t place_of_node[] = {UINT32_MAX, 0, 1};
 	static struct profile_node nodes[] = {{0}, {.parent = 0, .offset = 1}, {.parent = 1, .offset = 2}};
 	static struct profile_cell cells[] = {{.node = 2, .count = 7}, {.node = 1, .count = 2}};
-	static struct profile_event event = {.label = "cpu-clock", .unit = "ns", .gaps = GAPS_FIXED, .gap = 1, .samples = 9};
+	static struct profile_event event = {
+		.label = "cpu-clock", .unit = "ns", .gaps = GAPS_FIXED, .gap = 1, .samples = 9};
 	static uint64_t sums[] = {9};
 	for (int i = 0; i < 2; i++) {
-		functions[i] = (struct named_function){.name = i ? name : "main", .module = "/a&b", .row = (uint32_t)i};
+		functions[i] = (struct named_function){
+			.name = i ? name : "main", .module = "/a&b", .row = (uint32_t)i};
 		counts[i] = (struct named_count){.self = i ? 7 : 2, .inclusive = i ? 7 : 9};
 		counts[i + 2] = counts[i];
 		rows[i] = (struct named_row){.name = functions[i].name, .module = "/a&b", .counts = &counts[i]};
-		lines[i] = (struct named_row){.name = i ? "" : "main", .module = "/a&b", .file = frames[i].file, .line = frames[i].line, .counts = &counts[i + 2]};
+		// clang-format off: a table, a row a line
+		lines[i] = (struct named_row){.name = i ? "" : "main",
+					      .module = "/a&b",
+					      .file = frames[i].file,
+					      .line = frames[i].line,
+					      .counts = &counts[i + 2]};
+		// clang-format on
 	}
-	*p = (struct profile){.events = &event, .n_events = 1, .nodes = nodes, .n_nodes = 3, .cells = cells, .n_cells = 2};
-	return (struct named_profile){.profile = p, .functions = functions, .n_functions = 2, .frames = frames, .n_frames = 2, .places = places, .n_places = 2,
-				      .place_of_node = place_of_node, .by_function = {rows, 2}, .by_line = {lines, 2}, .sums = sums, .has_inclusive = true};
+	*p = (struct profile){
+		.events = &event, .n_events = 1, .nodes = nodes, .n_nodes = 3, .cells = cells, .n_cells = 2};
+	return (struct named_profile){.profile = p,
+				      .functions = functions,
+				      .n_functions = 2,
+				      .frames = frames,
+				      .n_frames = 2,
+				      .places = places,
+				      .n_places = 2,
+				      .place_of_node = place_of_node,
+				      .by_function = {rows, 2},
+				      .by_line = {lines, 2},
+				      .sums = sums,
+				      .has_inclusive = true};
 }
 
 static char *written(const struct named_profile *named, int format)
@@ -405,15 +526,18 @@ static void test_formats(void)
 	static char name[10240];
 	struct profile p;
 	memset(name, 'y', sizeof name - 1);
-	static const char begin[] = "=1+1</script>]]>\"',;\033[2J\n\xc2\x9b" "fn=(1)\r\n\xff&amp; ";
+	static const char begin[] = "=1+1</script>]]>\"',;\033[2J\n\xc2\x9b"
+				    "fn=(1)\r\n\xff&amp; ";
 	memcpy(name, begin, sizeof begin - 1);
 	struct named_profile named = hostile(&p, name);
 	for (int i = 0; i < 2; i++) {
 		char *text = written(&named, i);
-		ok(!strchr(text, '\033') && !strchr(text, '\xff'), "%s: no control characters, and nothing that is not UTF-8", formats[i]);
+		ok(!strchr(text, '\033') && !strchr(text, '\xff'),
+		   "%s: no control characters, and nothing that is not UTF-8", formats[i]);
 		ok(!strstr(text, "\nfn=(1)"), "%s: a name cannot begin a line", formats[i]);
 		if (i == 1)
-			ok(strstr(text, ",\"'=1+1</script>]]>\"\"',;"), "csv: a name is no formula, quotes are doubled");
+			ok(strstr(text, ",\"'=1+1</script>]]>\"\"',;"),
+			   "csv: a name is no formula, quotes are doubled");
 		free(text);
 	}
 }
@@ -425,15 +549,34 @@ static void test_headings(void)
 		struct profile_event event;
 		const char *says;
 	} cases[] = {
-		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .redraw = 4, .samples = 1290, .has_total = true, .total = 1234000000},
-		 "1,290 samples, one each 1 ms on average (exponential gaps, seed 3, drawn anew every 4 samples); in all 1.23 s, for which 1,234 samples are expected"},
-		{{.gaps = GAPS_JITTER, .gap = 1000000, .seed = 3, .redraw = 1, .samples = 100, .has_total = true, .total = 106250000},
-		 "one each 1 ms and up to an eighth more (jitter gaps, seed 3); in all 106.25 ms, for which 100 samples are expected"},
-		{{.gaps = GAPS_FIXED, .gap = 7, .samples = 1, .lost = 2, .throttled = 1}, "1 sample, one each 7 ns (fixed gaps); 2 samples were lost; the kernel paused sampling 1 time"},
-		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .samples = 9}, "(exponential gaps, seed 3 until threads or children began, then fixed: no intervals)"},
-		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .redraw = 6, .samples = 9}, "drawn anew every 6 samples, too seldom for intervals)"},
-		{{.gaps = GAPS_RATE, .rate = 4000, .samples = 9}, "9 samples, 4,000 a second (the kernel adjusts the gap)"},
-		{{.gaps = GAPS_FIXED, .gap = 1, .samples = 9, .has_total = true, .total = 9}, "9 samples, one each time; in all 9 ns"},
+		{{.gaps = GAPS_EXPONENTIAL,
+		  .gap = 1000000,
+		  .seed = 3,
+		  .redraw = 4,
+		  .samples = 1290,
+		  .has_total = true,
+		  .total = 1234000000},
+		 "1,290 samples, one each 1 ms on average (exponential gaps, seed 3, drawn anew every 4 samples); "
+		 "in all 1.23 s, for which 1,234 samples are expected"},
+		{{.gaps = GAPS_JITTER,
+		  .gap = 1000000,
+		  .seed = 3,
+		  .redraw = 1,
+		  .samples = 100,
+		  .has_total = true,
+		  .total = 106250000},
+		 "one each 1 ms and up to an eighth more (jitter gaps, seed 3); in all 106.25 ms, for which 100 "
+		 "samples are expected"},
+		{{.gaps = GAPS_FIXED, .gap = 7, .samples = 1, .lost = 2, .throttled = 1},
+		 "1 sample, one each 7 ns (fixed gaps); 2 samples were lost; the kernel paused sampling 1 time"},
+		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .samples = 9},
+		 "(exponential gaps, seed 3 until threads or children began, then fixed: no intervals)"},
+		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .redraw = 6, .samples = 9},
+		 "drawn anew every 6 samples, too seldom for intervals)"},
+		{{.gaps = GAPS_RATE, .rate = 4000, .samples = 9},
+		 "9 samples, 4,000 a second (the kernel adjusts the gap)"},
+		{{.gaps = GAPS_FIXED, .gap = 1, .samples = 9, .has_total = true, .total = 9},
+		 "9 samples, one each time; in all 9 ns"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct profile_event event = cases[i].event;
@@ -486,8 +629,19 @@ static void test_narrow(void)
 
 static void test_paths(void)
 {
-	static const char *const pairs[][2] = {{"./malloc/../sysdeps/x.h", "sysdeps/x.h"}, {"/a/./b//c", "/a/b/c"}, {"/../a", "/a"}, {"../a/../b", "../b"}, {"../../a", "../../a"},
-					       {"a/..", ""}, {"/", "/"}, {"", ""}, {"a/b/../../c.c", "c.c"}, {"/a/b/..", "/a"}, {"x..y/..z", "x..y/..z"}};
+	// clang-format off: a table, a row a line
+	static const char *const pairs[][2] = {{"./malloc/../sysdeps/x.h", "sysdeps/x.h"},
+					       {"/a/./b//c", "/a/b/c"},
+					       {"/../a", "/a"},
+					       {"../a/../b", "../b"},
+					       {"../../a", "../../a"},
+					       {"a/..", ""},
+					       {"/", "/"},
+					       {"", ""},
+					       {"a/b/../../c.c", "c.c"},
+					       {"/a/b/..", "/a"},
+					       {"x..y/..z", "x..y/..z"}};
+	// clang-format on
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
 		char path[64];
 		snprintf(path, sizeof path, "%s", pairs[i][0]);

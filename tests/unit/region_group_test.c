@@ -10,10 +10,7 @@
 #include "backend/perf/probe/trial.h"
 #include "tap.h"
 
-__attribute__((noinline)) static void probed(void)
-{
-	__asm__ volatile("");
-}
+__attribute__((noinline)) static void probed(void) { __asm__ volatile(""); }
 
 static bool file_of(const void *address, char *path, uint64_t *offset)
 {
@@ -23,7 +20,8 @@ static bool file_of(const void *address, char *path, uint64_t *offset)
 	FILE *maps = fopen("/proc/self/maps", "re");
 	while (maps && !found && fgets(line, sizeof line, maps)) {
 		int at = 0;
-		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &from, &to, &start, &at) < 3 || (uintptr_t)address < from || (uintptr_t)address >= to)
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %n", &from, &to, &start, &at) < 3 ||
+		    (uintptr_t)address < from || (uintptr_t)address >= to)
 			continue;
 		line[strcspn(line, "\n")] = '\0';
 		strcpy(path, line + at);
@@ -35,8 +33,8 @@ static bool file_of(const void *address, char *path, uint64_t *offset)
 	return found;
 }
 
-static struct region_edge edge = { .kind = EDGE_ENTER, .frame_register = EDGE_NO_REGISTER };
-static const struct region_asked asked = { .name = "f", .kind = REGION_CODE, .edges = &edge, .n_edges = 1 };
+static struct region_edge edge = {.kind = EDGE_ENTER, .frame_register = EDGE_NO_REGISTER};
+static const struct region_asked asked = {.name = "f", .kind = REGION_CODE, .edges = &edge, .n_edges = 1};
 
 struct bench {
 	struct pass_sum sum;
@@ -55,11 +53,19 @@ struct bench {
 static bool begin(struct bench *b, const char *path, uint64_t offset, uint32_t type, size_t pages)
 {
 	size_t bad;
-	*b = (struct bench){ .encoding = { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .scale = 1 } };
-	b->sums = (struct pass_sums){ .n_regions = 1, .n_events = 1, .regions = &b->sum, .counts = &b->count, .corrections = &b->correction };
-	b->event = (struct group_event){ .encoding = &b->encoding, .levels = LEVEL_USER | LEVEL_KERNEL };
-	b->probe = (struct probe_place){ .module = path, .offset = offset, .edges = &b->ref, .n_edges = 1 };
-	b->plan = (struct group_plan){ .events = &b->event, .n_events = 1, .probes = &b->probe, .n_probes = 1, .uprobe_type = type };
+	*b = (struct bench){
+		.encoding = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS, .scale = 1}};
+	// clang-format off: a table, a row a line
+	b->sums = (struct pass_sums){.n_regions = 1,
+				     .n_events = 1,
+				     .regions = &b->sum,
+				     .counts = &b->count,
+				     .corrections = &b->correction};
+	// clang-format on
+	b->event = (struct group_event){.encoding = &b->encoding, .levels = LEVEL_USER | LEVEL_KERNEL};
+	b->probe = (struct probe_place){.module = path, .offset = offset, .edges = &b->ref, .n_edges = 1};
+	b->plan = (struct group_plan){
+		.events = &b->event, .n_events = 1, .probes = &b->probe, .n_probes = 1, .uprobe_type = type};
 	b->passes = passes_new(&asked, &b->sums);
 	return b->passes && group_open(&b->plan, 0, pages, &b->group, &bad) && group_enable(b->group);
 }
@@ -91,11 +97,13 @@ int main(void)
 	}
 	for (int i = 0; i < 100; i++)
 		probed();
-	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 100 && !group_incomplete(b.group), "every hit arrives");
+	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 100 && !group_incomplete(b.group),
+	   "every hit arrives");
 	for (int i = 0; i < 100; i++)
 		probed();
 	ok(group_incomplete(b.group), "hits that are not taken over yet are missing");
-	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 200 && !group_incomplete(b.group), "until they are");
+	ok(group_drain(b.group, b.passes) && group_hits(b.group) == 200 && !group_incomplete(b.group),
+	   "until they are");
 	end(&b);
 
 	if (begin(&b, path, offset, type, 1)) {
@@ -104,37 +112,41 @@ int main(void)
 		bool drained = group_drain(b.group, b.passes);
 		probed(); /* the kernel says that it lost some with the next one that it has room for */
 		drained = group_drain(b.group, b.passes) && drained;
-		ok(!drained && group_incomplete(b.group) && group_hits(b.group) < 1000, "hits that find the buffer full are known to be lost (%d arrived)",
-		   (int)group_hits(b.group));
+		ok(!drained && group_incomplete(b.group) && group_hits(b.group) < 1000,
+		   "hits that find the buffer full are known to be lost (%d arrived)", (int)group_hits(b.group));
 	}
 	end(&b);
 
 	/* the second event cannot be opened, the third counts nothing in an empty pass */
-	struct event_encoding encodings[] = { { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK }, { .type = PERF_TYPE_SOFTWARE, .config = 999 },
-					      { .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES } };
+	struct event_encoding encodings[] = {
+		{.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_TASK_CLOCK},
+		{.type = PERF_TYPE_SOFTWARE, .config = 999},
+		{.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CONTEXT_SWITCHES}};
 	struct group_event events[3];
 	for (int i = 0; i < 3; i++)
-		events[i] = (struct group_event){ .encoding = &encodings[i], .levels = LEVEL_USER | LEVEL_KERNEL };
-	struct probe_place places[5] = { { .module = path } };
-	struct group_plan plan = { .events = events, .n_events = 3, .probes = places, .n_probes = 5, .uprobe_type = type };
+		events[i] = (struct group_event){.encoding = &encodings[i], .levels = LEVEL_USER | LEVEL_KERNEL};
+	struct probe_place places[5] = {{.module = path}};
+	struct group_plan plan = {
+		.events = events, .n_events = 3, .probes = places, .n_probes = 5, .uprobe_type = type};
 	struct trap_cost costs[4]; /* the last one in ns */
 	region_trial_costs(&plan, costs);
-	ok(costs[0].known && costs[0].median > 0 && costs[0].spread >= 0 && costs[0].first > 0, "a trap costs time (%.0f ns, + %.0f, the first one %.0f)",
-	   costs[0].median, costs[0].spread, costs[0].first);
+	ok(costs[0].known && costs[0].median > 0 && costs[0].spread >= 0 && costs[0].first > 0,
+	   "a trap costs time (%.0f ns, + %.0f, the first one %.0f)", costs[0].median, costs[0].spread,
+	   costs[0].first);
 	ok(!costs[1].known, "of an event that cannot be opened nothing is known");
 	ok(costs[2].known && costs[2].median == 0, "of one that traps do not count, 0 is");
 	ok(events[1].os_errno == 0, "and the plan is as it was");
 
 	/* in the middle of this program's first page: no code is there */
-	b = (struct bench){ 0 };
-	b.probe = (struct probe_place){ .module = path, .offset = offset };
-	b.plan = (struct group_plan){ .probes = &b.probe, .n_probes = 1, .uprobe_type = type };
+	b = (struct bench){0};
+	b.probe = (struct probe_place){.module = path, .offset = offset};
+	b.plan = (struct group_plan){.probes = &b.probe, .n_probes = 1, .uprobe_type = type};
 	ok(probe_check(&b.plan, 0), "a place that can be probed is one");
 	b.probe.offset = 1ull << 40;
 	ok(!probe_check(&b.plan, 0), "one behind the file's end is none");
 
 	struct trace_probes trace;
-	struct probe_place place = { .module = path, .offset = offset };
+	struct probe_place place = {.module = path, .offset = offset};
 	trace_probes_open(&trace);
 	trace_probes_define(&trace, &place, 1);
 	if (place.trace_id)

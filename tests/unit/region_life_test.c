@@ -23,7 +23,7 @@ struct seen {
 
 static struct seen see(const char *name, int scope)
 {
-	struct seen seen = { 0 };
+	struct seen seen = {0};
 	if (!tare_region_read(tare_region(name, NULL), scope, &seen.passes, seen.readings, NULL))
 		seen.passes.entries = UINT64_MAX;
 	return seen;
@@ -32,20 +32,17 @@ static struct seen see(const char *name, int scope)
 static void passes(const char *fact, struct seen seen, uint64_t entries, uint64_t exits, uint64_t unbalanced)
 {
 	if (!ok(seen.passes.entries == entries && seen.passes.exits == exits &&
-		    seen.passes.unbalanced == unbalanced,
+			seen.passes.unbalanced == unbalanced,
 		"%s", fact))
 		printf("# entries %" PRIu64 ", exits %" PRIu64 ", unbalanced %" PRIu64 "\n", seen.passes.entries,
 		       seen.passes.exits, seen.passes.unbalanced);
 }
 
-static bool is_count(uint64_t count, uint64_t truth)
-{
-	return OWN_FAULTS ? count >= truth : count == truth;
-}
+static bool is_count(uint64_t count, uint64_t truth) { return OWN_FAULTS ? count >= truth : count == truth; }
 
 /* ---- 8 threads, nested 3 deep ---- */
 
-static const char *const levels[LEVELS] = { "level 1", "level 2", "level 3" };
+static const char *const levels[LEVELS] = {"level 1", "level 2", "level 3"};
 
 static void go_deep(struct tare_region *const *regions, size_t level, size_t pages)
 {
@@ -63,8 +60,8 @@ static void *deep_main(void *of)
 {
 	size_t pages = *(size_t *)of, right = 0;
 	struct tare_region *regions[LEVELS],
-	    *warm[LEVELS] = { tare_region("warm 1", NULL), tare_region("warm 2", NULL),
-			      tare_region("warm 3", NULL) };
+		*warm[LEVELS] = {tare_region("warm 1", NULL), tare_region("warm 2", NULL),
+				 tare_region("warm 3", NULL)};
 	for (size_t i = 0; i < LEVELS; i++) {
 		regions[i] = tare_region(levels[i], NULL);
 		tare_region_begin(regions[i]); /* its slot is there */
@@ -101,7 +98,7 @@ static void test_deep(void)
 	for (size_t i = 0; i < LEVELS; i++) {
 		struct seen all = see(levels[i], TARE_PROCESS);
 		ok(is_count(all.readings[0].count, ROUNDS * 2 * (LEVELS - i) * sum) &&
-		       all.passes.entries == THREADS * (ROUNDS + 1) && all.passes.unbalanced == 0,
+			   all.passes.entries == THREADS * (ROUNDS + 1) && all.passes.unbalanced == 0,
 		   "… and %s's total is the sum of all threads'", levels[i]);
 	}
 }
@@ -241,7 +238,7 @@ static void jump_out(int signal)
 
 static void test_jumps(void)
 {
-	struct sigaction action = { .sa_handler = jump_out }, before;
+	struct sigaction action = {.sa_handler = jump_out}, before;
 	sigaction(SIGUSR2, &action, &before);
 	struct tare_region *around = tare_region("around", NULL), *inside = tare_region("jumped over", NULL);
 	tare_region("in the handler", NULL); /* not for the first time in a handler */
@@ -329,7 +326,7 @@ static void test_plugin(const char *path)
 
 int main(int n, char **arguments)
 {
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!tare_regions_start("page-faults:u,minor-faults:u", &error)) {
 		skip(error.text, "regions count");
 		return done();

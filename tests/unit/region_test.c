@@ -30,7 +30,7 @@ struct seen {
 
 static struct seen see(const struct tare_region *region, int scope)
 {
-	struct seen seen = { 0 };
+	struct seen seen = {0};
 	if (!tare_region_read(region, scope, &seen.passes, seen.readings, NULL))
 		seen.passes.entries = UINT64_MAX;
 	return seen;
@@ -51,7 +51,7 @@ static void warm(void)
 static void passes(const char *fact, struct seen seen, uint64_t entries, uint64_t exits, uint64_t unbalanced)
 {
 	if (!ok(seen.passes.entries == entries && seen.passes.exits == exits &&
-		    seen.passes.unbalanced == unbalanced,
+			seen.passes.unbalanced == unbalanced,
 		"%s", fact))
 		printf("# entries %" PRIu64 ", exits %" PRIu64 ", unbalanced %" PRIu64 "\n", seen.passes.entries,
 		       seen.passes.exits, seen.passes.unbalanced);
@@ -60,7 +60,7 @@ static void passes(const char *fact, struct seen seen, uint64_t entries, uint64_
 static void test_before_start(void)
 {
 	struct tare_region *region = tare_region("early", NULL);
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	ok(region && region == tare_region("early", NULL), "one name is one region");
 	ok(!tare_region("", &error) && error.code == TARE_ERROR_USAGE, "a region without a name is refused");
 	tare_region_begin(region);
@@ -198,7 +198,7 @@ static void test_fork(void)
 	tare_region_begin(region);
 	pid_t child = fork();
 	if (child == 0) {
-		struct tare_error error = { 0 };
+		struct tare_error error = {0};
 		tare_region_end(region);
 		tare_region_enter(region); /* as if the flag were not there */
 		bool refused = !tare_region_read(region, TARE_THREAD, NULL, NULL, &error);
@@ -215,12 +215,15 @@ static void test_fork(void)
 static void test_bare_fork(void)
 {
 	struct tare_region *region = tare_region("bare fork", NULL);
-	int status = -1, ends[2] = { -1, -1 };
+	int status = -1, ends[2] = {-1, -1};
 	tare_region_begin(region);
 	tare_region_end(region);
 	tare_region_begin(region);
-	if (pipe(ends) != 0 || write(ends[1], "the child's own data, and more than a reading takes; the child's own data, and "
-					      "more than a reading takes", 100) != 100)
+	if (pipe(ends) != 0 ||
+	    write(ends[1],
+		  "the child's own data, and more than a reading takes; the child's own data, and "
+		  "more than a reading takes",
+		  100) != 100)
 		return;
 	fflush(stdout);
 	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
@@ -243,7 +246,8 @@ static void test_bare_fork(void)
 	tare_region_end(region);
 	close(ends[0]);
 	close(ends[1]);
-	ok(child > 0 && status == 0, "a child by clone(2) reads none of the descriptors that were its parent's counters");
+	ok(child > 0 && status == 0,
+	   "a child by clone(2) reads none of the descriptors that were its parent's counters");
 }
 
 /* Such a child of a thread that has no counters yet: there are none to be opened in it. */
@@ -295,8 +299,8 @@ static void *thread_in_handler(void *unused)
 
 static void test_signals(void)
 {
-	struct sigaction action = { .sa_handler = handler }, before;
-	struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { 0 };
+	struct sigaction action = {.sa_handler = handler}, before;
+	struct itimerval often = {{0, 200}, {0, 200}}, never = {0};
 	pthread_t thread;
 	in_handler = tare_region("handler", NULL);
 	sigaction(SIGUSR1, &action, &before);
@@ -354,7 +358,7 @@ static void test_sizes(void)
 
 int main(void)
 {
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	test_before_start();
 	if (!tare_regions_start("page-faults:u,minor-faults:u", &error)) {
 		skip(error.text, "regions count");

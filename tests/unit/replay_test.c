@@ -15,13 +15,13 @@ static const struct backend_operations *const ops = &replay_backend;
 
 static struct event named(const char *name)
 {
-	return (struct event){ .text = name, .label = name, .levels = LEVEL_USER | LEVEL_KERNEL };
+	return (struct event){.text = name, .label = name, .levels = LEVEL_USER | LEVEL_KERNEL};
 }
 
 static struct backend *open_golden(const char *name)
 {
 	char path[512];
-	struct error err = { 0 };
+	struct error err = {0};
 	struct backend *b = NULL;
 	snprintf(path, sizeof path, "%s/%s", RECORDINGS, name);
 	if (!ops->open(path, &b, &err))
@@ -48,7 +48,7 @@ static bool fit(struct backend *b, const char *const *names, size_t n)
 }
 
 /* One execution without a program; returns the counting after go(), or NULL. */
-static const struct target no_program = { .kind = TARGET_CPUS };
+static const struct target no_program = {.kind = TARGET_CPUS};
 
 /* text in a file of its own */
 static struct backend *open_text(const char *text, struct error *err)
@@ -69,7 +69,7 @@ static struct backend *open_text(const char *text, struct error *err)
 static void refused(const char *text, const char *expected, const char *fact)
 {
 	struct recording recording;
-	struct error err = { 0 };
+	struct error err = {0};
 	bool read = recording_parse(text, strlen(text), "f.json", &recording, &err);
 	if (read)
 		recording_free(&recording);
@@ -102,8 +102,7 @@ static void test_refusals(void)
 		"f.json:1:58: 'scaled' is not known: source is one of 'hw', 'os', 'exact', 'model'",
 		"a backend cannot say that it scaled");
 	refused("{\"tare_recording\": 1, \"events\": [{\"name\": \"a\", \"state\": \"denied\"}]}",
-		"f.json:1:34: 'a' is not counted, but has no 'why'",
-		"what is not counted needs a reason");
+		"f.json:1:34: 'a' is not counted, but has no 'why'", "what is not counted needs a reason");
 	refused("{\"tare_recording\": 1, \"events\": [{\"name\": \"a\", \"source\": \"os\"},"
 		"{\"name\": \"a\", \"source\": \"os\"}]}",
 		"f.json:1:73: a second event is named 'a'", "two events of one name are refused");
@@ -143,7 +142,7 @@ static void test_refusals(void)
 		"a failure says what failed");
 #undef A
 	struct backend *b = NULL;
-	struct error err = { 0 };
+	struct error err = {0};
 	ok(!ops->open("/nonexistent/r.json", &b, &err) && !b && err.os_errno == ENOENT,
 	   "a recording that is not there is an error of the operating system");
 	ok(!ops->open(NULL, &b, &err) && err.hint[0], "replay without a recording says how to name one");
@@ -152,8 +151,8 @@ static void test_refusals(void)
 static void test_places(void)
 {
 	static const char text[] = "{\n \"a\": [ 1, {\"b\\\"]}\": 2, \"c\": \"]}\" }, 3 ],\n \"d\": 4\n}";
-	struct json_place top = { 0 }, a = { &top, "a", 0 }, object = { &a, NULL, 1 }, c = { &object, "c", 0 },
-		     last = { &a, NULL, 2 }, d = { &top, "d", 0 }, none = { &top, "none", 0 };
+	struct json_place top = {0}, a = {&top, "a", 0}, object = {&a, NULL, 1}, c = {&object, "c", 0},
+			  last = {&a, NULL, 2}, d = {&top, "d", 0}, none = {&top, "none", 0};
 	unsigned line, column;
 	locate(text, sizeof text - 1, &c, &line, &column);
 	ok(line == 2 && column == 30, "a value behind strings with brackets and quotes is found (%u:%u)", line,
@@ -192,7 +191,7 @@ static void test_availability(void)
 	   "ENOENT: an event without a PMU is unsupported");
 	ok(state_of(b, "page-faults", &a) == READING_COUNTED && a.source == SOURCE_OS,
 	   "ENOENT: software events count");
-	struct event label = { .text = "PAPI_PG_FLT", .label = "page-faults" };
+	struct event label = {.text = "PAPI_PG_FLT", .label = "page-faults"};
 	ops->available(b, &label, &a);
 	ok(a.state == READING_COUNTED, "an event is found by its label too");
 	ops->close(b);
@@ -200,9 +199,9 @@ static void test_availability(void)
 
 static void test_room(void)
 {
-	static const char *const two[] = { "instructions", "branches" };
-	static const char *const with_os[] = { "page-faults", "instructions" };
-	static const char *const watched[] = { "cycles" };
+	static const char *const two[] = {"instructions", "branches"};
+	static const char *const with_os[] = {"page-faults", "instructions"};
+	static const char *const watched[] = {"cycles"};
 	struct backend *b = open_golden("busy.json");
 	ok(fit(b, two, 1), "EBUSY: one event fits on the one counter that is left");
 	ok(!fit(b, two, 2), "EBUSY: two events do not fit on one counter");
@@ -217,9 +216,9 @@ static void test_room(void)
 				   "{\"name\": \"b\", \"source\": \"hw\", \"counter\": [0]},"
 				   "{\"name\": \"c\", \"source\": \"hw\", \"counter\": [1, 2]},"
 				   "{\"name\": \"d\", \"source\": \"hw\", \"counter\": [0]}]}";
-	static const char *const abc[] = { "a", "b", "c" }, *const cab[] = { "c", "a", "b" };
-	static const char *const bd[] = { "b", "d" }, *const twice[] = { "b", "b" };
-	struct error err = { 0 };
+	static const char *const abc[] = {"a", "b", "c"}, *const cab[] = {"c", "a", "b"};
+	static const char *const bd[] = {"b", "d"}, *const twice[] = {"b", "b"};
+	struct error err = {0};
 	b = open_text(text, &err);
 	ok(b && fit(b, abc, 3) && fit(b, cab, 3), "events move to other counters to make room, in any order");
 	ok(b && !fit(b, bd, 2), "two events that count on the same counter only conflict");
@@ -233,11 +232,11 @@ static void test_readings(void)
 {
 	struct event cycles = named("cycles"), instructions = named("instructions"), branches = named("branches"),
 		     faults = named("page-faults");
-	const struct event *const events[] = { &instructions, &cycles, &branches, &faults };
+	const struct event *const events[] = {&instructions, &cycles, &branches, &faults};
 	struct backend *b = open_golden("never-scheduled.json");
 	struct counting *c = NULL;
-	struct run run = { 0 };
-	struct error err = { 0 };
+	struct run run = {0};
+	struct error err = {0};
 	ok(ops->prepare(b, &no_program, events, 4, &c, &err) && ops->process(c) == 0 && ops->go(c, &err),
 	   "a target without a program executes none");
 	bool stopped = ops->stop(c, &run, &err);
@@ -246,7 +245,7 @@ static void test_readings(void)
 	ok(stopped && run.n_events == 4 && run.n_rows == 1, "every event has one reading");
 	const struct reading *r = run.readings;
 	ok(r[0].state == READING_COUNTED && r[0].count_raw == 0 && r[0].running_ns == 0 &&
-	       r[0].enabled_ns == 2000000,
+		   r[0].enabled_ns == 2000000,
 	   "readings are in the order of the events, with their times");
 	ok(r[1].count_raw == 4000000 && r[1].running_ns == 2000000 && r[1].source == SOURCE_HW && r[1].cpu == -1,
 	   "a plain number was counted all the time");
@@ -261,10 +260,10 @@ static void test_readings(void)
 static void test_order(void)
 {
 	struct event instructions = named("instructions"), faults = named("page-faults"), cycles = named("cycles");
-	const struct event *const first[] = { &instructions }, *const denied[] = { &faults, &cycles };
+	const struct event *const first[] = {&instructions}, *const denied[] = {&faults, &cycles};
 	struct backend *b = open_golden("busy.json");
 	struct counting *c = NULL;
-	struct error err = { 0 };
+	struct error err = {0};
 	ok(!ops->prepare(b, &no_program, denied, 2, &c, &err) && !c && strstr(err.text, "'cycles'"),
 	   "an event that is not counted cannot be prepared");
 	ops->close(b);
@@ -279,11 +278,11 @@ static void test_order(void)
 	ops->close(b);
 
 	b = open_golden("throttled.json");
-	const struct event *const one[] = { &cycles };
+	const struct event *const one[] = {&cycles};
 	ok(ops->prepare(b, &no_program, one, 1, &c, &err), "the one execution of a recording can be prepared");
 	ops->end(c);
 	ok(!ops->prepare(b, &no_program, one, 1, &c, &err) && !c &&
-	       strstr(err.text, "has 1 executions; this is number 2"),
+		   strstr(err.text, "has 1 executions; this is number 2"),
 	   "an execution that was not recorded is an error, not a repetition");
 	ops->close(b);
 
@@ -292,7 +291,7 @@ static void test_order(void)
 		      "{\"cycles\": 1}}]}",
 		      &err);
 	ok(b && !ops->prepare(b, &no_program, first, 1, &c, &err) &&
-	       strstr(err.text, "no reading of 'instructions'"),
+		   strstr(err.text, "no reading of 'instructions'"),
 	   "a reading that was not recorded is an error, not 0");
 	ops->close(b);
 }
@@ -300,13 +299,13 @@ static void test_order(void)
 static void test_samples(void)
 {
 	struct event misses = named("cache-misses"), cycles = named("cycles");
-	const struct event *const events[] = { &misses, &cycles };
+	const struct event *const events[] = {&misses, &cycles};
 	struct backend *b = open_golden("multiplexed.json");
 	struct counting *c = NULL;
-	struct run run = { 0 };
+	struct run run = {0};
 	struct reading at[2];
-	struct error err = { 0 };
-	static const uint64_t expected[] = { 100, 90100, 90200, 90300 };
+	struct error err = {0};
+	static const uint64_t expected[] = {100, 90100, 90200, 90300};
 	bool same = ops->prepare(b, &no_program, events, 2, &c, &err) && ops->go(c, &err);
 	for (size_t i = 0; same && i < 4; i++)
 		same = ops->sample(c, at, &err) && at[0].count_raw == expected[i] &&
@@ -315,17 +314,17 @@ static void test_samples(void)
 	ok(same, "multiplexing: each look gets the next recorded sample, with its times");
 	ok(!ops->sample(c, at, &err), "there are no looks beyond the recorded ones");
 	ok(ops->stop(c, &run, &err) && run.readings[0].count_raw == 90400 &&
-	       run.readings[0].running_ns == 20000000 && run.readings[0].enabled_ns == 40000000,
+		   run.readings[0].running_ns == 20000000 && run.readings[0].enabled_ns == 40000000,
 	   "the end is the recorded end, however many samples were taken");
 	run_free(&run);
 	ops->end(c);
 	ops->close(b);
 
-	const struct event *const one[] = { &cycles };
+	const struct event *const one[] = {&cycles};
 	b = open_golden("throttled.json");
 	same = ops->prepare(b, &no_program, one, 1, &c, &err) && ops->go(c, &err);
 	ok(same && ops->sample(c, at, &err) && ops->sample(c, at, &err) && at[0].running_ns == 12000000 &&
-	       ops->sample(c, at, &err) && at[0].running_ns == 12000000 && at[0].enabled_ns == 30000000,
+		   ops->sample(c, at, &err) && at[0].running_ns == 12000000 && at[0].enabled_ns == 30000000,
 	   "throttling: enabled time goes on while running time stands");
 	ops->end(c);
 	ops->close(b);
@@ -333,21 +332,21 @@ static void test_samples(void)
 
 static void test_rows(void)
 {
-	static const pid_t threads[] = { 101, 102, 103 };
-	const struct target each = { .kind = TARGET_THREADS, .pids = threads, .n_pids = 3, .per_thread = true };
-	const struct target together = { .kind = TARGET_THREADS, .pids = threads, .n_pids = 3 };
+	static const pid_t threads[] = {101, 102, 103};
+	const struct target each = {.kind = TARGET_THREADS, .pids = threads, .n_pids = 3, .per_thread = true};
+	const struct target together = {.kind = TARGET_THREADS, .pids = threads, .n_pids = 3};
 	struct event cycles = named("cycles"), clock = named("task-clock");
-	const struct event *const events[] = { &cycles, &clock };
+	const struct event *const events[] = {&cycles, &clock};
 	struct backend *b = open_golden("threads.json");
 	struct counting *c = NULL;
-	struct run run = { 0 };
-	struct error err = { 0 };
+	struct run run = {0};
+	struct error err = {0};
 	bool done = ops->prepare(b, &each, events, 2, &c, &err) && ops->go(c, &err) && ops->stop(c, &run, &err);
 	const struct reading *r = run.readings;
 	ok(done && run.n_rows == 3 && r[0].tid == 101 && r[2].tid == 102 && r[4].tid == 103 && r[5].tid == 103,
 	   "a target that is read per thread gets a row for each");
 	ok(done && r[0].count_raw == 1000 && r[2].state == READING_NEVER_RAN && r[4].state == READING_FAILED &&
-	       r[4].why && r[5].count_raw == 300000,
+		   r[4].why && r[5].count_raw == 300000,
 	   "a counter that failed in one thread fails in its row alone");
 	run_free(&run);
 	ops->end(c);
@@ -365,21 +364,21 @@ static void test_rows(void)
 static void test_breaks(void)
 {
 	struct event cycles = named("cycles"), instructions = named("instructions");
-	const struct event *const events[] = { &cycles, &instructions };
+	const struct event *const events[] = {&cycles, &instructions};
 	struct backend *b = open_golden("breaks.json");
 	struct counting *c = NULL;
-	struct run run = { 0 };
+	struct run run = {0};
 	struct reading at[2];
-	struct error err = { 0 };
+	struct error err = {0};
 	bool ready = ops->prepare(b, &no_program, events, 2, &c, &err) && ops->go(c, &err);
 	ok(ready && !ops->sample(c, at, &err) && err.code == ERROR_IO && ops->stop(c, &run, &err) &&
-	       run.readings[1].count_raw == 2000,
+		   run.readings[1].count_raw == 2000,
 	   "a look that fails leaves the end readable");
 	run_free(&run);
 	ops->end(c);
 	ready = ops->prepare(b, &no_program, events, 2, &c, &err) && ops->go(c, &err) && ops->stop(c, &run, &err);
 	ok(ready && run.readings[0].count_raw == 1001 && run.readings[1].state == READING_FAILED &&
-	       run.readings[1].why,
+		   run.readings[1].why,
 	   "a counter that broke on the way says why, and the others count");
 	run_free(&run);
 	ops->end(c);
@@ -399,19 +398,19 @@ static void test_program(void)
 {
 	int out[2];
 	char text[64] = "";
-	char *const argv[] = { "sh", "-c", "echo real; exit 7", NULL };
-	char *const missing[] = { "/nonexistent/program", NULL };
+	char *const argv[] = {"sh", "-c", "echo real; exit 7", NULL};
+	char *const missing[] = {"/nonexistent/program", NULL};
 	struct event cycles = named("cycles:u");
-	const struct event *const events[] = { &cycles };
+	const struct event *const events[] = {&cycles};
 	struct backend *b = open_golden("denied.json");
 	struct counting *c = NULL;
-	struct run run = { 0 };
-	struct error err = { 0 };
+	struct run run = {0};
+	struct error err = {0};
 	int status = 0;
 	if (pipe2(out, O_CLOEXEC) != 0)
 		return;
-	struct command command = { .argv = argv, .stdin_fd = -1, .stdout_fd = out[1], .stderr_fd = -1 };
-	const struct target target = { .kind = TARGET_COMMAND, .command = &command };
+	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = out[1], .stderr_fd = -1};
+	const struct target target = {.kind = TARGET_COMMAND, .command = &command};
 	bool ready = ops->prepare(b, &target, events, 1, &c, &err);
 	pid_t pid = ready ? ops->process(c) : 0;
 	ok(ready && pid > 0 && waitpid(pid, &status, WNOHANG) == 0, "a command's process is held until go");

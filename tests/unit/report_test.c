@@ -10,12 +10,22 @@
 #include "report/report.h"
 #include "tap.h"
 
-static const char *const gzip[] = { "gzip", "-k", "a file", NULL };
+static const char *const gzip[] = {"gzip", "-k", "a file", NULL};
 
 static struct estimate counted(const char *event, const char *unit, double *runs, size_t n)
 {
-	struct estimate e = { .event = event, .unit = unit, .level = "user", .known = true, .confidence = 0.95,
-			      .n_runs = n, .runs = runs, .source = SOURCE_HW, .share_running = 1, .cpu = -1 };
+	// clang-format off: a table, a row a line
+	struct estimate e = {.event = event,
+			     .unit = unit,
+			     .level = "user",
+			     .known = true,
+			     .confidence = 0.95,
+			     .n_runs = n,
+			     .runs = runs,
+			     .source = SOURCE_HW,
+			     .share_running = 1,
+			     .cpu = -1};
+	// clang-format on
 	for (size_t i = 0; i < n; i++)
 		e.value += runs[i] / (double)n;
 	e.low = e.high = e.value;
@@ -25,8 +35,13 @@ static struct estimate counted(const char *event, const char *unit, double *runs
 static struct result of(struct estimate *estimates, size_t n)
 {
 	return (struct result){
-		.machine = { .cpu = "A CPU", .kernel = "Linux 6.1", .hostname = "host", .architecture = "x86_64",
-			     .cpus = 2, .pmu = "none", .hypervisor = "" },
+		.machine = {.cpu = "A CPU",
+			    .kernel = "Linux 6.1",
+			    .hostname = "host",
+			    .architecture = "x86_64",
+			    .cpus = 2,
+			    .pmu = "none",
+			    .hypervisor = ""},
 		.command = gzip,
 		.started_unix = 854640140,
 		.repetitions = 1,
@@ -40,25 +55,40 @@ static struct result of(struct estimate *estimates, size_t n)
 	};
 }
 
-enum writer { TEXT, TEXT_WIDE, TEXT_NARROW, CSV, CSV_ALL, JSON, P5MON, P5MON_ALL, P5MON_FILE, P5MON_FILE_ALL, PERFEX };
+// clang-format off: a table, a row a line
+enum writer {
+	TEXT,
+	TEXT_WIDE,
+	TEXT_NARROW,
+	CSV,
+	CSV_ALL,
+	JSON,
+	P5MON,
+	P5MON_ALL,
+	P5MON_FILE,
+	P5MON_FILE_ALL,
+	PERFEX
+};
+// clang-format on
 
 static char *write_with(enum writer writer, const struct result *result)
 {
-	static const struct p5mon_header header = { "./STD_PARMS", "-Frepetitions=5", "/home/safford" };
+	static const struct p5mon_header header = {"./STD_PARMS", "-Frepetitions=5", "/home/safford"};
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
-	struct report_options options = { .all_repetitions = writer == CSV_ALL };
+	struct report_options options = {.all_repetitions = writer == CSV_ALL};
 	switch (writer) {
-	case TEXT_NARROW: options.width = 50; /* fall through */
+	case TEXT_NARROW: options.width = 50;                                /* fall through */
 	case TEXT_WIDE: options.width = options.width ? options.width : 120; /* fall through */
 	case TEXT: report_text(out, result, &options); break;
-	case CSV: case CSV_ALL: report_csv(out, result, &options); break;
+	case CSV:
+	case CSV_ALL: report_csv(out, result, &options); break;
 	case JSON: report_json(out, result, &options); break;
-	case P5MON: case P5MON_ALL: report_p5mon(out, result, NULL, &header, writer == P5MON_ALL); break;
-	case P5MON_FILE: case P5MON_FILE_ALL:
-		report_p5mon_file(out, result, NULL, writer == P5MON_FILE_ALL);
-		break;
+	case P5MON:
+	case P5MON_ALL: report_p5mon(out, result, NULL, &header, writer == P5MON_ALL); break;
+	case P5MON_FILE:
+	case P5MON_FILE_ALL: report_p5mon_file(out, result, NULL, writer == P5MON_FILE_ALL); break;
 	case PERFEX: report_perfex(out, result, NULL); break;
 	}
 	fclose(out);
@@ -108,13 +138,13 @@ static void test_numbers(void)
 	number_exact(out, 9007199254740993.0);
 	near(strtod(out, NULL), 9007199254740992.0, 0, "large doubles read back exactly");
 	equal_u64((uint64_t)number_half_width_decimals(0.0021, 1), 4, "a half-width shows two significant digits");
-	struct estimate e = { .event = "task-clock", .unit = "ns", .value = 999999999 };
+	struct estimate e = {.event = "task-clock", .unit = "ns", .value = 999999999};
 	equal_text(number_scale_of(&e, false).unit, "ms", "just below a second is in ms");
-	e = (struct estimate){ .event = "peak-memory", .unit = "bytes", .value = 1048575 };
+	e = (struct estimate){.event = "peak-memory", .unit = "bytes", .value = 1048575};
 	equal_text(number_scale_of(&e, false).unit, "KiB", "just below 2^20 bytes is in KiB");
 	e.value = 1048576;
 	equal_text(number_scale_of(&e, false).unit, "MiB", "2^20 bytes are a MiB");
-	e = (struct estimate){ .event = "page-faults", .unit = "faults", .value = 3 };
+	e = (struct estimate){.event = "page-faults", .unit = "faults", .value = 3};
 	equal_text(number_scale_of(&e, false).unit, "", "a unit that the name says is not repeated");
 	e.unit = "pages";
 	equal_text(number_scale_of(&e, false).unit, "pages", "another unit is shown");
@@ -124,20 +154,37 @@ static void test_numbers(void)
 
 static void test_interrupts_in_regions(void)
 {
-	static const struct { enum source source; const char *level; bool known, said; const char *fact; } rows[] = {
-		{ SOURCE_HW, "user+kernel", true, true, "a region's hardware count of both levels has interrupts in it, and the report says so" },
-		{ SOURCE_HW, "kernel", true, true, "one of the kernel's, too" },
-		{ SOURCE_HW, "user", true, false, "one at user level has none" },
-		{ SOURCE_HW, "user+kernel", false, false, "of what was not counted nothing is said" },
-		{ SOURCE_OS, "user+kernel", true, false, "nor of page faults, which interrupts have none of" },
+	// clang-format off: a table, a row a line
+	static const struct {
+		enum source source;
+		const char *level;
+		bool known, said;
+		const char *fact;
+	} rows[] = {
+		{SOURCE_HW, "user+kernel", true, true,
+		 "a region's hardware count of both levels has interrupts in it, and the report says so"},
+		{SOURCE_HW, "kernel", true, true, "one of the kernel's, too"},
+		{SOURCE_HW, "user", true, false, "one at user level has none"},
+		{SOURCE_HW, "user+kernel", false, false, "of what was not counted nothing is said"},
+		{SOURCE_OS, "user+kernel", true, false, "nor of page faults, which interrupts have none of"},
 	};
+	// clang-format on
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		double run = 96634;
-		struct estimate whole = counted("instructions:u", "instructions", &run, 1), inside = counted("instructions", "instructions", &run, 1);
+		struct estimate whole = counted("instructions:u", "instructions", &run, 1),
+				inside = counted("instructions", "instructions", &run, 1);
 		inside.source = rows[i].source;
 		inside.level = rows[i].level;
 		inside.known = rows[i].known;
-		struct region_row region = { .name = "sort", .text = "sort", .entries = 1, .exits = 1, .threads = 1, .estimates = &inside, .n_estimates = 1 };
+		// clang-format off: a table, a row a line
+		struct region_row region = {.name = "sort",
+					    .text = "sort",
+					    .entries = 1,
+					    .exits = 1,
+					    .threads = 1,
+					    .estimates = &inside,
+					    .n_estimates = 1};
+		// clang-format on
 		struct result result = of(&whole, 1);
 		result.regions = &region;
 		result.n_regions = 1;
@@ -157,16 +204,29 @@ static void test_p5mon(void)
 		double runs[5];
 		size_t n;
 	} examples[] = {
-		{ "data_read", "201903.0 +/- 2.3 (0.001%)", "0x0 -1 201903.0 2.3 0.001",
-		  { 201902, 201902, 201902, 201902, 201907 }, 5 },
-		{ "data_tlb_miss", "269.4 +/- 0.9 (0.341%)", "0x2 -1 269.4 0.9 0.341", { 269, 269, 269, 269, 271 }, 5 },
-		{ "btb_hits", "502.3 +/- 11.3 (2.241%)", "0x13 -1 502.3 11.3 2.241", { 498, 498, 511 }, 3 },
-		{ "btb_hits", "2993.0 +/- 6.5 (0.218%)", "0x13 -1 2993.0 6.5 0.218", { 2995, 2996, 2988 }, 3 },
-		{ "btb_hits", "57.3 +/- 3.1 (5.446%)", "0x13 -1 57.3 3.1 5.446", { 59, 58, 55 }, 3 },
-		{ "data_read_miss", "11006.4 +/- 63.2 (0.574%)", "0x3 -1 11006.4 63.2 0.574",
-		  { 11113, 11003, 10962, 10975, 10979 }, 5 },
-		{ "data_write_miss", "8848.6 +/- 22.3 (0.252%)", "0x4 -1 8848.6 22.3 0.252",
-		  { 8856, 8876, 8816, 8850, 8845 }, 5 },
+		{"data_read",
+		 "201903.0 +/- 2.3 (0.001%)",
+		 "0x0 -1 201903.0 2.3 0.001",
+		 {201902, 201902, 201902, 201902, 201907},
+		 5},
+		{"data_tlb_miss",
+		 "269.4 +/- 0.9 (0.341%)",
+		 "0x2 -1 269.4 0.9 0.341",
+		 {269, 269, 269, 269, 271},
+		 5},
+		{"btb_hits", "502.3 +/- 11.3 (2.241%)", "0x13 -1 502.3 11.3 2.241", {498, 498, 511}, 3},
+		{"btb_hits", "2993.0 +/- 6.5 (0.218%)", "0x13 -1 2993.0 6.5 0.218", {2995, 2996, 2988}, 3},
+		{"btb_hits", "57.3 +/- 3.1 (5.446%)", "0x13 -1 57.3 3.1 5.446", {59, 58, 55}, 3},
+		{"data_read_miss",
+		 "11006.4 +/- 63.2 (0.574%)",
+		 "0x3 -1 11006.4 63.2 0.574",
+		 {11113, 11003, 10962, 10975, 10979},
+		 5},
+		{"data_write_miss",
+		 "8848.6 +/- 22.3 (0.252%)",
+		 "0x4 -1 8848.6 22.3 0.252",
+		 {8856, 8876, 8816, 8850, 8845},
+		 5},
 	};
 	for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
 		char name[64], fact[128];
@@ -183,11 +243,11 @@ static void test_p5mon(void)
 		free(file);
 	}
 
-	double reads[] = { 201902, 201902, 201902, 201902, 201907 }, zeros[] = { 0, 0, 0, 0, 0 };
+	double reads[] = {201902, 201902, 201902, 201902, 201907}, zeros[] = {0, 0, 0, 0, 0};
 	struct estimate e[] = {
 		counted("p5mon:data_read", "events", reads, 5),
 		counted("p5mon:count_clocks", "events", zeros, 5),
-		{ .event = "p5mon:external_snoops", .unit = "events", .why = "it has no meaning here", .cpu = -1 },
+		{.event = "p5mon:external_snoops", .unit = "events", .why = "it has no meaning here", .cpu = -1},
 	};
 	struct result r = of(e, 3);
 	r.repetitions = 5;
@@ -195,19 +255,24 @@ static void test_p5mon(void)
 	r.warm_ups = 1;
 	char *report = write_with(P5MON, &r), *all = write_with(P5MON_ALL, &r);
 	char *file = write_with(P5MON_FILE, &r), *file_all = write_with(P5MON_FILE_ALL, &r);
-	has(report, " current directory: /home/safford\n parameter file: ./STD_PARMS\n arguments: -Frepetitions=5\n "
-		    "command: gzip -k a file\n",
+	has(report,
+	    " current directory: /home/safford\n parameter file: ./STD_PARMS\n arguments: -Frepetitions=5\n "
+	    "command: gzip -k a file\n",
 	    "the header is that of Figure 4.2");
-	has(report, "Results (for 5 repetitions with a 95% confidence level):\n  Data Read: 201903.0 +/- 2.3 (0.001%)\n",
+	has(report,
+	    "Results (for 5 repetitions with a 95% confidence level):\n  Data Read: 201903.0 +/- 2.3 (0.001%)\n",
 	    "the results are those of Figure 4.3");
 	has(report, "Clock cycles: 0.0 +/- 0.0 (NaN%)\n", "a mean of 0 has a percentage of NaN");
 	has(report, "External Snoops: not counted (it has no meaning here)\n", "what was not counted is not 0");
-	has(report, "Total elapsed time: 1.3 seconds\n(program executed 5 times, with an average execution time of "
-		    "0.2s)\n",
+	has(report,
+	    "Total elapsed time: 1.3 seconds\n(program executed 5 times, with an average execution time of "
+	    "0.2s)\n",
 	    "the initialization run is not among the executions");
 	has(report, "too\nnarrow", "the report says that its intervals are too narrow");
-	has(all, "  Event: Data Read\n    rep 0:       201902\n    rep 1:       201902\n", "repetitions are as in Figure 4.4");
-	has(all, "    rep 4:       201907\n    Average:     201903.0 +/- 2.3 (0.001%)\n", "and end in the average");
+	has(all, "  Event: Data Read\n    rep 0:       201902\n    rep 1:       201902\n",
+	    "repetitions are as in Figure 4.4");
+	has(all, "    rep 4:       201907\n    Average:     201903.0 +/- 2.3 (0.001%)\n",
+	    "and end in the average");
 	has(file_all,
 	    "# run_p5mon results file\n# Results (5 repetitions, 95% confidence level):\n"
 	    "# Event Repetition Value [conf.int] [percentage]\n0x0 0 201902\n",
@@ -221,14 +286,23 @@ static void test_p5mon(void)
 	free(file);
 	free(file_all);
 
-	double inside[] = { 600, 600, 600 };
+	double inside[] = {600, 600, 600};
 	struct estimate in_region = counted("p5mon:data_read", "events", inside, 3);
-	struct region_row region = { .name = "sort", .text = "sort", .entries = 4, .exits = 4, .threads = 1, .estimates = &in_region, .n_estimates = 1 };
+	// clang-format off: a table, a row a line
+	struct region_row region = {.name = "sort",
+				    .text = "sort",
+				    .entries = 4,
+				    .exits = 4,
+				    .threads = 1,
+				    .estimates = &in_region,
+				    .n_estimates = 1};
+	// clang-format on
 	r = of(e, 1);
 	r.regions = &region;
 	r.n_regions = 1;
 	file = write_with(P5MON_FILE, &r);
-	has(file, "entered 4 times and exited 4 times\nsort 0x0 -1 600.0 0.0 0.000 150.0\n", "a region's line ends in the mean for each time that it was left");
+	has(file, "entered 4 times and exited 4 times\nsort 0x0 -1 600.0 0.0 0.000 150.0\n",
+	    "a region's line ends in the mean for each time that it was left");
 	free(file);
 }
 
@@ -236,13 +310,13 @@ static void test_p5mon(void)
 
 static void test_perfex(void)
 {
-	double cycles[] = { 7945053664 }, first[] = { 8975754960 }, second[] = { 8847468640 };
+	double cycles[] = {7945053664}, first[] = {8975754960}, second[] = {8847468640};
 	struct estimate e[] = {
 		counted("r10000:Cycles", "cycles", cycles, 1),
 		counted("r10000:Graduated instructions", "instructions", first, 1),
 		counted("r10000:Cycles", "cycles", cycles, 1),
 		counted("r10000:Graduated instructions", "instructions", second, 1),
-		{ .event = "r10000:TLB misses", .unit = "events", .why = "not counted here", .cpu = -1 },
+		{.event = "r10000:TLB misses", .unit = "events", .why = "not counted here", .cpu = -1},
 	};
 	e[1].source = e[3].source = SOURCE_SCALED;
 	struct result r = of(e, 5);
@@ -254,8 +328,9 @@ static void test_perfex(void)
 	has(text, "Graduated instructions: the two counts differ by 1.44 % (the error of multiplexing)\n",
 	    "the disagreement of the doubled events is printed");
 	has(text, "Cycles: the two counts differ by 0.00 %\n", "also where there is none");
-	has(text, "TLB misses......................................................"
-		  " not counted: not counted here\n",
+	has(text,
+	    "TLB misses......................................................"
+	    " not counted: not counted here\n",
 	    "what was not counted is not 0");
 	free(text);
 	equal_text(perfex_event_at(15)->listed, "Graduated instructions", "event 15 is counter 0's last");
@@ -267,12 +342,12 @@ static void test_perfex(void)
 
 static void test_text(void)
 {
-	double faults[] = { 100, 102, 104 }, scaled[] = { 1e10 }, clock[] = { 1234567 };
+	double faults[] = {100, 102, 104}, scaled[] = {1e10}, clock[] = {1234567};
 	struct estimate e[] = {
 		counted("page-faults", "faults", faults, 3),
 		counted("cycles", "cycles", scaled, 1),
 		counted("task-clock", "ns", clock, 1),
-		{ .event = "instructions", .unit = "instructions", .why = "the machine has no PMU", .cpu = -1 },
+		{.event = "instructions", .unit = "instructions", .why = "the machine has no PMU", .cpu = -1},
 	};
 	e[0].low = 97;
 	e[0].high = 107;
@@ -302,25 +377,26 @@ static void test_text(void)
 
 	/* one reason for several rows */
 	struct estimate missing[] = {
-		{ .event = "cycles", .unit = "cycles", .why = "no PMU", .note = "buy one", .cpu = -1 },
-		{ .event = "branches", .unit = "branches", .why = "no PMU", .note = "buy one", .cpu = -1 },
-		{ .event = "flops", .unit = "operations", .why = "no such event", .cpu = -1 },
+		{.event = "cycles", .unit = "cycles", .why = "no PMU", .note = "buy one", .cpu = -1},
+		{.event = "branches", .unit = "branches", .why = "no PMU", .note = "buy one", .cpu = -1},
+		{.event = "flops", .unit = "operations", .why = "no such event", .cpu = -1},
 	};
 	struct result none = of(missing, 3);
 	text = write_with(TEXT, &none);
-	has(text, "  cycles    not counted [1]\n  branches  not counted [1]\n  flops     not counted: no such event\n",
+	has(text,
+	    "  cycles    not counted [1]\n  branches  not counted [1]\n  flops     not counted: no such event\n",
 	    "a reason that several rows share is a footnote");
 	has(text, "\n  [1] no PMU; buy one\n", "with what to do");
 	free(text);
 
 	/* 507,029,123 ± 2,474,000 ns; 2,244,000 ± 2,300 bytes; 1.4, 0 … 4.6 */
-	double time[] = { 507029123 }, memory[] = { 2244000 }, moves[] = { 1.4 };
+	double time[] = {507029123}, memory[] = {2244000}, moves[] = {1.4};
 	struct estimate digits[] = {
 		counted("task-clock", "ns", time, 1),
 		counted("peak-memory", "bytes", memory, 1),
 		counted("cpu-migrations", "migrations", moves, 1),
 	};
-	double half_widths[] = { 2474000, 2300, 3.2 };
+	double half_widths[] = {2474000, 2300, 3.2};
 	for (size_t i = 0; i < 3; i++) {
 		digits[i].has_interval = true;
 		digits[i].low = digits[i].value - half_widths[i];
@@ -328,7 +404,7 @@ static void test_text(void)
 	}
 	digits[2].low = 0;
 	digits[2].n_runs = 5;
-	double several[] = { 0, 0, 1, 1, 5 };
+	double several[] = {0, 0, 1, 1, 5};
 	digits[2].runs = several;
 	struct result precise = of(digits, 3);
 	text = write_with(TEXT, &precise);
@@ -378,24 +454,27 @@ static void test_text(void)
 
 static void test_csv(void)
 {
-	double faults[] = { 100, 102.5 };
+	double faults[] = {100, 102.5};
 	struct estimate e[] = {
 		counted("page-faults", "faults", faults, 2),
-		{ .event = "a,\"b\"", .unit = "events", .why = "no\nPMU", .cpu = -1 },
+		{.event = "a,\"b\"", .unit = "events", .why = "no\nPMU", .cpu = -1},
 	};
 	e[0].has_interval = true;
 	e[0].low = 90.5;
 	e[0].high = INFINITY;
 	struct result r = of(e, 2);
 	char *text = write_with(CSV, &r), *all = write_with(CSV_ALL, &r);
-	has(text, "tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
-		  "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least,command\r\n",
+	has(text,
+	    "tare,kind,event,level,pid,tid,cpu,repetition,value,low,high,confidence,unit,runs,source,trust,"
+	    "share_running,why,note,machine,region,entries,exits,gross,overhead,bound,evidence,at_least,"
+	    "command\r\n",
 	    "the first line names the columns");
 	has(text, "\r\n1,event,page-faults,user,,,,,101.25,90.5,,0.95,faults,2,hw,unverified,1,,,,,,,,,,,,\r\n",
 	    "numbers have full precision, an infinite bound is empty");
 	has(text, "\r\n1,event,\"a,\"\"b\"\"\",,,,,,,,,,events,0,none,unverified,,\"no\nPMU\",,,,,,,,,,,\r\n",
 	    "fields are quoted where they must be, a missing count is empty and says why");
-	has(all, "\r\n1,run,page-faults,user,,,,2,102.5,,,,faults,1,hw,unverified,,,,,,,,,,,,,\r\n", "repetitions are rows");
+	has(all, "\r\n1,run,page-faults,user,,,,2,102.5,,,,faults,1,hw,unverified,,,,,,,,,,,,,\r\n",
+	    "repetitions are rows");
 	free(text);
 	free(all);
 	e[0].machine = "r12000";
@@ -409,14 +488,14 @@ static void test_csv(void)
 
 static void test_json(void)
 {
-	double faults[] = { 100 };
+	double faults[] = {100};
 	struct estimate e[] = {
 		counted("page-faults", "faults", faults, 1),
-		{ .event = "instructions", .unit = "instructions", .why = "no PMU", .cpu = -1 },
+		{.event = "instructions", .unit = "instructions", .why = "no PMU", .cpu = -1},
 		counted("cycles", "cycles", faults, 1),
 	};
-	static const char *const odd[] = { "a\"\\\n\001\177b", "\xc3\xa9", "\xe9", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc0\x80",
-					   "\xe2\x82", NULL };
+	static const char *const odd[] = {"a\"\\\n\001\177b", "\xc3\xa9", "\xe9",     "\xed\xa0\x80",
+					  "\xf4\x90\x80\x80", "\xc0\x80", "\xe2\x82", NULL};
 	e[2].has_interval = true;
 	e[2].low = 1;
 	e[2].high = INFINITY;
@@ -430,12 +509,15 @@ static void test_json(void)
 	has(text, "\"\\ufffd\\ufffd\\ufffd\",\n", "so does each byte of a surrogate");
 	has(text, "\"\\ufffd\\ufffd\\ufffd\\ufffd\",\n", "and of what is beyond Unicode");
 	has(text, "\"\\ufffd\\ufffd\",\n    \"\\ufffd\\ufffd\"\n", "and of overlong and cut sequences");
-	has(text, "\"event\": \"page-faults\", \"value\": 100, \"low\": null, \"high\": null, \"confidence\": null,",
+	has(text,
+	    "\"event\": \"page-faults\", \"value\": 100, \"low\": null, \"high\": null, \"confidence\": null,",
 	    "without an interval there are no bounds");
-	has(text, "\"event\": \"instructions\", \"value\": null, \"low\": null, \"high\": null, \"confidence\": null, "
-		  "\"why\": \"no PMU\"",
+	has(text,
+	    "\"event\": \"instructions\", \"value\": null, \"low\": null, \"high\": null, \"confidence\": null, "
+	    "\"why\": \"no PMU\"",
 	    "a missing count is null and says why");
-	has(text, "\"low\": 1, \"high\": null, \"confidence\": 0.95", "an infinite bound is null, with a confidence");
+	has(text, "\"low\": 1, \"high\": null, \"confidence\": 0.95",
+	    "an infinite bound is null, with a confidence");
 	has(text, "\"exit\": {\"status\": 0}", "the program's exit status is there");
 	free(text);
 	r.wait_status = 9;
@@ -454,11 +536,19 @@ static void test_breakdown(void)
 	for (size_t i = 0; i < ROWS; i++) {
 		counts[i] = (i * 7 + 3) % ROWS + 1;
 		snprintf(names[i], sizeof names[i], "f%llu", (unsigned long long)counts[i]);
-		rows[i] = (struct breakdown_row){ .name = names[i], .module = "/bin/p", .counts = &counts[i] };
+		rows[i] = (struct breakdown_row){.name = names[i], .module = "/bin/p", .counts = &counts[i]};
 	}
-	struct breakdown_event event = { .label = "loads", .unit = "loads", .total = 465, .sum = 465 };
-	struct breakdown b = { .by = BREAKDOWN_BY_FUNCTION, .run = 1, .runs = 1, .events = &event, .n_events = 1, .rows = rows, .n_rows = ROWS };
-	struct report_options options = { .width = 100 };
+	struct breakdown_event event = {.label = "loads", .unit = "loads", .total = 465, .sum = 465};
+	// clang-format off: a table, a row a line
+	struct breakdown b = {.by = BREAKDOWN_BY_FUNCTION,
+			      .run = 1,
+			      .runs = 1,
+			      .events = &event,
+			      .n_events = 1,
+			      .rows = rows,
+			      .n_rows = ROWS};
+	// clang-format on
+	struct report_options options = {.width = 100};
 	struct result result = of(NULL, 0);
 	result.breakdown = &b;
 	char *text = NULL;
@@ -466,8 +556,10 @@ static void test_breakdown(void)
 	FILE *out = open_memstream(&text, &length);
 	report_text(out, &result, &options);
 	fclose(out);
-	has(text, "      30(  6.5%)     30(  6.5%)  f30 (p)\n      29(  6.2%)     59( 12.7%)  f29 (p)\n", "the largest come first, with what they have together");
-	has(text, "       6(  1.3%)    450( 96.8%)  f6 (p)\n      15(  3.2%)    465(100.0%)  5 others\n", "what the others have is the rest");
+	has(text, "      30(  6.5%)     30(  6.5%)  f30 (p)\n      29(  6.2%)     59( 12.7%)  f29 (p)\n",
+	    "the largest come first, with what they have together");
+	has(text, "       6(  1.3%)    450( 96.8%)  f6 (p)\n      15(  3.2%)    465(100.0%)  5 others\n",
+	    "what the others have is the rest");
 	has(text, "     465(100.0%)    465(100.0%)  TOTAL\n", "the total is last");
 	free(text);
 	event.defect = "the rows do not add up";
@@ -501,18 +593,21 @@ static const struct document_table *table_of(const struct document *document, en
 static void test_document(void)
 {
 	double run = 1234;
-	struct estimate rows[2] = { counted("loads:u", "loads", &run, 1), counted("a\033[1mb", "", &run, 1) };
-	struct result_note notes[] = { { "a note that is longer than a line of a narrow terminal, and stays whole", NOTE_READ } };
+	struct estimate rows[2] = {counted("loads:u", "loads", &run, 1), counted("a\033[1mb", "", &run, 1)};
+	struct result_note notes[] = {
+		{"a note that is longer than a line of a narrow terminal, and stays whole", NOTE_READ}};
 	struct result result = of(rows, 2);
 	rows[1].known = false;
 	rows[1].why = "no counter";
 	result.notes = notes;
 	result.n_notes = 1;
-	struct document document = { 0 };
-	report_build(&document, &result, &(struct report_options){ .gross = true, .width = 40 });
+	struct document document = {0};
+	report_build(&document, &result, &(struct report_options){.gross = true, .width = 40});
 	ok(!document_trouble(&document), "a whole document has no trouble");
-	equal_u64(blocks_with(&document, BLOCK_PARAGRAPH, "A CPU, 2 CPUs, no hardware counters, Linux 6.1"), 1, "the machine is one sentence");
-	equal_u64(blocks_with(&document, BLOCK_NOTE, notes[0].text), 1, "a note is one block, whole, at any width");
+	equal_u64(blocks_with(&document, BLOCK_PARAGRAPH, "A CPU, 2 CPUs, no hardware counters, Linux 6.1"), 1,
+		  "the machine is one sentence");
+	equal_u64(blocks_with(&document, BLOCK_NOTE, notes[0].text), 1,
+		  "a note is one block, whole, at any width");
 	const struct document_table *table = table_of(&document, BLOCK_COUNTS);
 	if (ok(table && table->rows.count == 3, "a table has its headings and a row for each estimate")) {
 		const struct document_row *row = table->rows.items;
@@ -525,7 +620,7 @@ static void test_document(void)
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 	rows[1].known = true;
-	report_text(out, &result, &(struct report_options){ .gross = true });
+	report_text(out, &result, &(struct report_options){.gross = true});
 	fclose(out);
 	has_not(text, "\033", "control characters of a name reach the terminal from no table");
 	free(text);

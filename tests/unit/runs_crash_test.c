@@ -120,8 +120,7 @@ static void keep_on(int told, unsigned number)
 static void survives_kills(void)
 {
 	struct random random = {12};
-	size_t kept = 0, damaged, lost = 0, more = 0, broken = 0, ends = 0,
-	       written = 0;
+	size_t kept = 0, damaged, lost = 0, more = 0, broken = 0, ends = 0, written = 0;
 	for (int i = 0; i < KILLS; i++) {
 		int ends_of[2], status;
 		char told[4096];
@@ -212,15 +211,17 @@ static bool make_old(void)
 {
 	sqlite3 *db;
 	struct error err = {0};
-	bool done = sqlite3_open(path, &db) == SQLITE_OK && schema_migrate(db, path, 1, &err) &&
-		    execute(db, "INSERT INTO machines (id, cpu, kernel) VALUES (1, 'old CPU', 'Linux 2.6');"
-				"INSERT INTO runs (uuid, machine, bytes, kind, shown, tare_version, command, "
-				"started_unix, repetitions, repetitions_done, executions, passes, elapsed_seconds, "
-				"confidence, wait_status, interrupted, under_engine, first_run, warm_ups, name) VALUES "
-				"(randomblob(16), 1, 10, 0, 0, '0.0.1', x'6c7300', 1000, 1, 1, 1, 1, 2.5, 0.95, 0, 0, "
-				"0, 0, 0, 'old');"
-				"INSERT INTO estimates (run, part, position, event, unit, level, known, value, source, "
-				"trust, cpu) VALUES (1, 0, 0, 'cycles', 'cycles', 'user', 1, 42, 1, 0, -1)");
+	bool done =
+		sqlite3_open(path, &db) == SQLITE_OK && schema_migrate(db, path, 1, &err) &&
+		execute(db,
+			"INSERT INTO machines (id, cpu, kernel) VALUES (1, 'old CPU', 'Linux 2.6');"
+			"INSERT INTO runs (uuid, machine, bytes, kind, shown, tare_version, command, "
+			"started_unix, repetitions, repetitions_done, executions, passes, elapsed_seconds, "
+			"confidence, wait_status, interrupted, under_engine, first_run, warm_ups, name) VALUES "
+			"(randomblob(16), 1, 10, 0, 0, '0.0.1', x'6c7300', 1000, 1, 1, 1, 1, 2.5, 0.95, 0, 0, "
+			"0, 0, 0, 'old');"
+			"INSERT INTO estimates (run, part, position, event, unit, level, known, value, source, "
+			"trust, cpu) VALUES (1, 0, 0, 'cycles', 'cycles', 'user', 1, 42, 1, 0, -1)");
 	sqlite3_close(db);
 	return done;
 }
@@ -231,7 +232,8 @@ static int version_of(const char *file)
 	sqlite3_stmt *s = NULL;
 	int version = -1;
 	if (sqlite3_open(file, &db) == SQLITE_OK &&
-	    sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
+	    sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &s, NULL) == SQLITE_OK &&
+	    sqlite3_step(s) == SQLITE_ROW)
 		version = sqlite3_column_int(s, 0);
 	sqlite3_finalize(s);
 	sqlite3_close(db);
@@ -265,8 +267,8 @@ static void migrates(void)
 	struct import_counts counts;
 	char other[64];
 	snprintf(other, sizeof other, "%s/other.db", folder);
-	ok(runs_open(other, RUNS_WRITE, &runs, &err) && runs_import(runs, path, &counts, &err) && counts.added == 1 &&
-		   has_old_run(runs),
+	ok(runs_open(other, RUNS_WRITE, &runs, &err) && runs_import(runs, path, &counts, &err) &&
+		   counts.added == 1 && has_old_run(runs),
 	   "a run of an old store is imported");
 	runs_close(runs);
 	ok(version_of(path) == 1, "which leaves that store as it is");

@@ -183,9 +183,9 @@ static void loads_what_was_put(void)
 			   r->under_engine && r->first_run == 2,
 		   "and how it was run: an empty argument and bytes of no character stay");
 		ok(same_text(r->machine.cpu, "EPYC") && same_text(r->machine.kernel, "Linux 6.1") &&
-			   same_text(r->machine.hostname, "host") && same_text(r->machine.architecture, "x86_64") &&
-			   r->machine.cpus == 12 && same_text(r->machine.pmu, "none") &&
-			   same_text(r->machine.hypervisor, "KVM"),
+			   same_text(r->machine.hostname, "host") &&
+			   same_text(r->machine.architecture, "x86_64") && r->machine.cpus == 12 &&
+			   same_text(r->machine.pmu, "none") && same_text(r->machine.hypervisor, "KVM"),
 		   "and the machine");
 		ok(loaded.id == 1 && same_text(loaded.uuid, run.uuid) && !loaded.name &&
 			   loaded.kind == KEPT_COUNT && loaded.shown == run.shown && !loaded.comparison &&
@@ -204,7 +204,8 @@ static void loads_what_was_put(void)
 	ok(runs_find(runs, "@last", &id, &err) && id == again.id, "@last is the newest");
 	ok(runs_find(runs, "@1", &id, &err) && id == 1 && runs_find(runs, "1", &id, &err) && id == 1,
 	   "a run is found by its id");
-	ok(!runs_find(runs, "@base", &id, &err) && err.code == ERROR_NOT_FOUND, "a name that no run has is an error");
+	ok(!runs_find(runs, "@base", &id, &err) && err.code == ERROR_NOT_FOUND,
+	   "a name that no run has is an error");
 	equal_text(err.text, "no run is called 'base'", "and says so");
 	ok(!runs_load(runs, 77, &loaded, &err) && err.code == ERROR_NOT_FOUND, "as is an id that no run has");
 	runs_close(runs);
@@ -275,7 +276,8 @@ static void finds_its_place(void)
 		   "a relative one is none: then it is in the home folder");
 	equal_text(path_with(NULL, NULL, NULL, NULL, &err), "(none)", "without a home there is no place");
 	ok(err.code == ERROR_NOT_FOUND && err.text[0] && err.hint[0], "which is an error that says what to do");
-	equal_text(path_with(NULL, NULL, NULL, "/nobody/at/all", &err), "(none)", "nor in a home that does not exist");
+	equal_text(path_with(NULL, NULL, NULL, "/nobody/at/all", &err), "(none)",
+		   "nor in a home that does not exist");
 	ok(err.code == ERROR_NOT_FOUND && strstr(err.text, "/nobody/at/all") && err.hint[0], "which is named");
 	equal_text(path_with(NULL, "none", "/d", "/h", &err), "(none)", "TARE_STORE=none switches it off");
 	ok(err.code == ERROR_NOT_FOUND && !err.text[0], "which is no error to be told");
@@ -294,7 +296,8 @@ static void execute(const char *path, const char *sql)
 /* A profile whose length is not that of its bytes: no memory is taken for it. */
 static void refuses_wrong_lengths(void)
 {
-	static const char *const profiles[] = {"x'544152455041434bffffffffffffff7f789c'", "x'544152455041434b0100000000000000789c'",
+	static const char *const profiles[] = {"x'544152455041434bffffffffffffff7f789c'",
+					       "x'544152455041434b0100000000000000789c'",
 					       "x'544152455041434b0000000000000000'", "x'5441524550'"};
 	static const bool fine[] = {false, false, false, true};
 	for (size_t i = 0; i < sizeof profiles / sizeof *profiles; i++) {
@@ -308,7 +311,8 @@ static void refuses_wrong_lengths(void)
 			return;
 		bool loaded = runs_load(runs, 1, &run, &err);
 		ok(loaded == fine[i] && (loaded || err.code == ERROR_SYNTAX),
-		   fine[i] ? "a profile that is not packed is taken as it is" : "a profile of another length is refused");
+		   fine[i] ? "a profile that is not packed is taken as it is"
+			   : "a profile of another length is refused");
 		if (loaded)
 			kept_run_free(&run);
 		runs_close(runs);
@@ -322,12 +326,14 @@ static void refuses_what_is_not_its_own(void)
 	execute(at("other.db"), "CREATE TABLE t (a)");
 	ok(!runs_open(at("other.db"), RUNS_WRITE, &runs, &err) && err.code == ERROR_SYNTAX && !runs,
 	   "another program's database is refused");
-	execute(at("newer.db"), "PRAGMA application_id = 1952543333; PRAGMA user_version = 1000; CREATE TABLE t (a)");
+	execute(at("newer.db"),
+		"PRAGMA application_id = 1952543333; PRAGMA user_version = 1000; CREATE TABLE t (a)");
 	ok(!runs_open(at("newer.db"), RUNS_WRITE, &runs, &err) && err.code == ERROR_UNSUPPORTED,
 	   "so is a store of a newer tare");
 	ok(strstr(err.text, "newer tare") && err.hint[0], "with an error that says so");
 	int fd = open(at("text.db"), O_CREAT | O_WRONLY, 0600);
-	ok(write(fd, "not a database, but long enough to be looked at as one ...................................", 90) == 90,
+	ok(write(fd, "not a database, but long enough to be looked at as one ...................................",
+		 90) == 90,
 	   "(a file of text)");
 	close(fd);
 	ok(!runs_open(at("text.db"), RUNS_WRITE, &runs, &err) && err.code == ERROR_SYNTAX,

@@ -13,10 +13,11 @@ static void published(void)
 	static const struct {
 		uint64_t k, n;
 		double low, high;
-	} rows[] = { { 81, 263, 0.2553, 0.3662 }, { 15, 148, 0.0624, 0.1605 }, { 0, 20, 0, 0.1611 } };
+	} rows[] = {{81, 263, 0.2553, 0.3662}, {15, 148, 0.0624, 0.1605}, {0, 20, 0, 0.1611}};
 	for (size_t i = 0; i < COUNT(rows); i++) {
-		struct interval is = { 0 };
-		ok(stats_share(rows[i].k, rows[i].n, 0.95, &is), "%.0f of %.0f has an interval", (double)rows[i].k, (double)rows[i].n);
+		struct interval is = {0};
+		ok(stats_share(rows[i].k, rows[i].n, 0.95, &is), "%.0f of %.0f has an interval", (double)rows[i].k,
+		   (double)rows[i].n);
 		near(is.low, rows[i].low, 5e-5, "its low end is Newcombe's");
 		near(is.high, rows[i].high, 5e-5, "its high end is Newcombe's");
 		near(is.value, (double)rows[i].k / (double)rows[i].n, 0, "its value is the share itself");
@@ -27,7 +28,7 @@ static void published(void)
  * k = 1: -log(0.95) = 0.051293, for 2: 0.355362, for 3: 0.817691 (chi-square tables: 0.05 quantiles of 2, 4, 6 degrees, halved). */
 static void modified(void)
 {
-	struct interval is = { 0 }, other = { 0 };
+	struct interval is = {0}, other = {0};
 	stats_share(1, 29, 0.95, &is);
 	near(is.low, 0.051293 / 29, 1e-7, "1 of 29 has the Poisson distribution's low end");
 	near(is.high, 0.1718, 5e-5, "… and Newcombe's high end");
@@ -50,12 +51,13 @@ static void modified(void)
 
 static void refused(void)
 {
-	struct interval is = { 7, 7, 7 };
+	struct interval is = {7, 7, 7};
 	ok(!stats_share(0, 0, 0.95, &is), "no samples have no share, rather than 0");
 	ok(!stats_share(3, 2, 0.95, &is), "3 of 2 has no share");
 	ok(!stats_share(1, 2, 1, &is) && !stats_share(1, 2, 0, &is), "there is no interval at 0 or 100 %%");
 	ok(is.value == 7 && is.low == 7 && is.high == 7, "what is refused leaves the interval as it was");
-	ok(stats_share(UINT64_C(1) << 52, UINT64_C(1) << 53, 0.95, &is) && is.low < 0.5 && is.high > 0.5 && is.high - is.low < 3e-8,
+	ok(stats_share(UINT64_C(1) << 52, UINT64_C(1) << 53, 0.95, &is) && is.low < 0.5 && is.high > 0.5 &&
+		   is.high - is.low < 3e-8,
 	   "2^52 of 2^53 samples have an interval, and a narrow one");
 }
 
@@ -66,11 +68,12 @@ static bool same(struct interval a, struct interval b)
 
 static void weighted(void)
 {
-	struct interval is = { 0 }, plain = { 0 };
+	struct interval is = {0}, plain = {0};
 	bool equal = true;
 	for (uint64_t n = 1; n <= 60; n++)
 		for (uint64_t k = 0; k <= n; k++) {
-			struct weights row = { k, 7.0 * (double)k, 49.0 * (double)k }, all = { n, 7.0 * (double)n, 49.0 * (double)n };
+			struct weights row = {k, 7.0 * (double)k, 49.0 * (double)k},
+				       all = {n, 7.0 * (double)n, 49.0 * (double)n};
 			stats_share(k, n, 0.95, &plain);
 			equal = equal && stats_weighted_share(&row, &all, 0.95, &is) && same(is, plain);
 		}
@@ -79,44 +82,50 @@ static void weighted(void)
 	/* 10 samples of weight 1 in the row, 10 of weight 3 elsewhere: p = 10/40; the variance is (10·0.75² + 90·0.25²)/40² = 0.00703125,
 	 * worth 0.1875/0.00703125 = 26.67 samples, but Kish's 40²/100 = 16 are fewer: the interval of 4 of 16 */
 	stats_share(4, 16, 0.95, &plain);
-	ok(stats_weighted_share(&(struct weights){ 10, 10, 10 }, &(struct weights){ 20, 40, 100 }, 0.95, &is) && same(is, plain),
+	ok(stats_weighted_share(&(struct weights){10, 10, 10}, &(struct weights){20, 40, 100}, 0.95, &is) &&
+		   same(is, plain),
 	   "light samples in the row: all samples' worth decides");
 	/* exchanged: p = 30/40, variance (90·0.25² + 10·0.75²)/40²: the same */
 	stats_share(12, 16, 0.95, &plain);
-	ok(stats_weighted_share(&(struct weights){ 10, 30, 90 }, &(struct weights){ 20, 40, 100 }, 0.95, &is) && same(is, plain),
+	ok(stats_weighted_share(&(struct weights){10, 30, 90}, &(struct weights){20, 40, 100}, 0.95, &is) &&
+		   same(is, plain),
 	   "the rest's share is the mirror");
 	/* 1 of weight 10 in the row, 90 of weight 1: p = 0.1, variance (100·0.81 + 90·0.01)/100² = 0.00819, worth 0.09/0.00819 = 10.99; of
 	 * all (100)²/190 = 52.6: about 1 of 11 */
-	stats_weighted_share(&(struct weights){ 1, 10, 100 }, &(struct weights){ 91, 100, 190 }, 0.95, &is);
+	stats_weighted_share(&(struct weights){1, 10, 100}, &(struct weights){91, 100, 190}, 0.95, &is);
 	stats_share(1, 11, 0.95, &plain);
 	printf("# %.4f … %.4f, 1 of 11: %.4f … %.4f\n", is.low, is.high, plain.low, plain.high);
 	ok(fabs(is.value - 0.1) < 1e-15 && fabs(is.low - plain.low) < 0.003 && fabs(is.high - plain.high) < 0.015,
 	   "one heavy sample is worth about one sample");
-	ok(stats_weighted_share(&(struct weights){ 0 }, &(struct weights){ 20, 40, 100 }, 0.95, &is) && is.low == 0 && is.value == 0 &&
-	       is.high > 0.15,
+	ok(stats_weighted_share(&(struct weights){0}, &(struct weights){20, 40, 100}, 0.95, &is) && is.low == 0 &&
+		   is.value == 0 && is.high > 0.15,
 	   "a row without samples has an interval from 0 up");
-	ok(!stats_weighted_share(&(struct weights){ 0 }, &(struct weights){ 0 }, 0.95, &is) &&
-	       !stats_weighted_share(&(struct weights){ 2, 50, 90 }, &(struct weights){ 20, 40, 100 }, 0.95, &is),
+	ok(!stats_weighted_share(&(struct weights){0}, &(struct weights){0}, 0.95, &is) &&
+		   !stats_weighted_share(&(struct weights){2, 50, 90}, &(struct weights){20, 40, 100}, 0.95, &is),
 	   "no samples, and a row heavier than all, are refused");
 }
 
 static void replicated(void)
 {
-	struct interval is = { 0 }, plain = { 0 };
+	struct interval is = {0}, plain = {0};
 	/* squares (10-15)² + (20-15)² = 50, · 2² / 200² = 0.005; worth 0.1275/0.005 = 25.5 samples; t(0.975, 1) = 12.7062; Wilson:
 	 * (0.15 + 161.447/51 ∓ 12.7062·sqrt(0.005 + 161.447/(4·25.5²)))/(1 + 161.447/25.5) = 0.45226 ∓ 0.44885 */
-	ok(stats_replicated_share((uint64_t[]){ 10, 20 }, (uint64_t[]){ 100, 100 }, 2, 0.95, &is) && is.value == 0.15,
+	ok(stats_replicated_share((uint64_t[]){10, 20}, (uint64_t[]){100, 100}, 2, 0.95, &is) && is.value == 0.15,
 	   "two runs: the share of all samples");
 	near(is.low, 0.00341, 2e-5, "two runs: the low end by hand");
 	near(is.high, 0.90111, 2e-5, "two runs: the high end by hand");
 	stats_share(30, 300, 0.95, &plain);
-	ok(stats_replicated_share((uint64_t[]){ 10, 10, 10 }, (uint64_t[]){ 100, 100, 100 }, 3, 0.95, &is) && same(is, plain),
+	ok(stats_replicated_share((uint64_t[]){10, 10, 10}, (uint64_t[]){100, 100, 100}, 3, 0.95, &is) &&
+		   same(is, plain),
 	   "runs that agree by chance have the interval of all their samples, not one of width 0");
 	stats_share(0, 300, 0.95, &plain);
-	ok(stats_replicated_share((uint64_t[]){ 0, 0, 0 }, (uint64_t[]){ 100, 100, 100 }, 3, 0.95, &is) && same(is, plain),
+	ok(stats_replicated_share((uint64_t[]){0, 0, 0}, (uint64_t[]){100, 100, 100}, 3, 0.95, &is) &&
+		   same(is, plain),
 	   "so has a row that no run saw");
-	ok(!stats_replicated_share((uint64_t[]){ 1 }, (uint64_t[]){ 100 }, 1, 0.95, &is), "one run says nothing of the spread");
-	ok(!stats_replicated_share((uint64_t[]){ 1, 0 }, (uint64_t[]){ 100, 0 }, 2, 0.95, &is), "a run without samples is refused");
+	ok(!stats_replicated_share((uint64_t[]){1}, (uint64_t[]){100}, 1, 0.95, &is),
+	   "one run says nothing of the spread");
+	ok(!stats_replicated_share((uint64_t[]){1, 0}, (uint64_t[]){100, 0}, 2, 0.95, &is),
+	   "a run without samples is refused");
 }
 
 struct coverage {
@@ -128,12 +137,12 @@ static struct coverage covered(uint64_t n, double from, double to, double confid
 {
 	static double low[10001], high[10001];
 	for (uint64_t k = 0; k <= n; k++) {
-		struct interval is = { 0 };
+		struct interval is = {0};
 		stats_share(k, n, confidence, &is);
 		low[k] = is.low;
 		high[k] = is.high;
 	}
-	struct coverage c = { .least = 1 };
+	struct coverage c = {.least = 1};
 	size_t shares = 0;
 	for (double expected = from; expected < to; expected *= 1.01) {
 		double share = expected / (double)n, sum = 0;
@@ -154,24 +163,27 @@ static void coverage(void)
 	static const struct {
 		double from, to, mean, least;
 	} bands[] = {
-		{ 0.01, 0.1, 0.98, 0.95 }, { 0.1, 0.5, 0.98, 0.95 }, { 0.5, 1, 0.96, 0.92 },
-		{ 1, 3, 0.955, 0.916 },    { 3, 10, 0.95, 0.919 },   { 10, 100, 0.95, 0.933 },
+		{0.01, 0.1, 0.98, 0.95}, {0.1, 0.5, 0.98, 0.95}, {0.5, 1, 0.96, 0.92},
+		{1, 3, 0.955, 0.916},    {3, 10, 0.95, 0.919},   {10, 100, 0.95, 0.933},
 	};
-	static const uint64_t sizes[] = { 10, 30, 100, 1000, 10000 };
+	static const uint64_t sizes[] = {10, 30, 100, 1000, 10000};
 	for (size_t s = 0; s < COUNT(sizes); s++)
 		for (size_t b = 0; b < COUNT(bands); b++) {
 			double n = (double)sizes[s], to = fmin(bands[b].to, n / 2);
 			if (bands[b].from >= to)
 				continue;
 			struct coverage c = covered(sizes[s], bands[b].from, to, 0.95);
-			printf("# n = %.0f, %g … %g expected: mean %.4f, least %.4f\n", n, bands[b].from, to, c.mean, c.least);
+			printf("# n = %.0f, %g … %g expected: mean %.4f, least %.4f\n", n, bands[b].from, to,
+			       c.mean, c.least);
 			ok(c.mean >= bands[b].mean && c.mean <= 0.985 && c.least >= bands[b].least,
-			   "n = %.0f: shares that expect %g … %g samples are covered in %.1f %% or more, none in less than %.1f %%", n, bands[b].from,
-			   bands[b].to, 100 * bands[b].mean, 100 * bands[b].least);
+			   "n = %.0f: shares that expect %g … %g samples are covered in %.1f %% or more, none in "
+			   "less than %.1f %%",
+			   n, bands[b].from, bands[b].to, 100 * bands[b].mean, 100 * bands[b].least);
 		}
 	struct coverage at_99 = covered(1000, 0.01, 100, 0.99);
 	printf("# at 99 %%: mean %.4f, least %.4f\n", at_99.mean, at_99.least);
-	ok(at_99.mean >= 0.99 && at_99.least >= 0.96, "at 99 %%: the mean is 99 %% or more, no share is below 96 %%");
+	ok(at_99.mean >= 0.99 && at_99.least >= 0.96,
+	   "at 99 %%: the mean is 99 %% or more, no share is below 96 %%");
 }
 
 int main(void)

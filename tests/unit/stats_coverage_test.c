@@ -24,7 +24,7 @@ static void within(double covered, double low, double high, const char *fact)
 
 static void of_mean(size_t n, double confidence, double tolerance)
 {
-	struct random r = { .state = 1000 + n };
+	struct random r = {.state = 1000 + n};
 	size_t covered = 0;
 	double x[100];
 	for (int draw = 0; draw < draws; draw++) {
@@ -42,11 +42,11 @@ static void of_mean(size_t n, double confidence, double tolerance)
 
 static void of_p5mon(void)
 {
-	struct random r = { .state = 77 };
+	struct random r = {.state = 77};
 	size_t covered = 0;
 	for (int draw = 0; draw < draws; draw++) {
 		struct interval i;
-		double x[3] = { normal(&r), normal(&r), normal(&r) };
+		double x[3] = {normal(&r), normal(&r), normal(&r)};
 		stats_mean_interval_p5mon(x, 3, 0.95, &i);
 		covered += i.low <= 0 && 0 <= i.high;
 	}
@@ -55,7 +55,7 @@ static void of_p5mon(void)
 
 static void of_welch(size_t nx, size_t ny, double sx, double sy)
 {
-	struct random r = { .state = 2000 + nx };
+	struct random r = {.state = 2000 + nx};
 	size_t covered = 0, found = 0;
 	double x[100], y[100];
 	for (int draw = 0; draw < draws; draw++) {
@@ -79,7 +79,7 @@ static void of_welch(size_t nx, size_t ny, double sx, double sy)
 /* Lognormal: skewed as run times are. Its median is e^0 = 1. */
 static void of_median(size_t n, double exact)
 {
-	struct random r = { .state = 3000 + n };
+	struct random r = {.state = 3000 + n};
 	size_t covered = 0;
 	double x[100];
 	for (int draw = 0; draw < draws; draw++) {
@@ -101,7 +101,7 @@ static void of_median(size_t n, double exact)
 /* Run times: a floor and an exponential tail. */
 static void of_ratio(size_t n, bool paired, double low, double high)
 {
-	struct random r = { .state = 4000 + n + paired };
+	struct random r = {.state = 4000 + n + paired};
 	size_t covered = 0;
 	int ratio_draws = draws / 2;
 	double x[100], y[100];
@@ -126,7 +126,8 @@ static void not_below(double stated, unsigned covered, unsigned of, const char *
 {
 	double p = gsl_cdf_binomial_P(covered, stated, of);
 	printf("# %.2f %%, p = %.3f\n", 100.0 * covered / of, p);
-	ok(p >= 0.01, "95 %% interval, %s: that it covers %.0f %% or more is not rejected at 99 %%", what, 100 * stated);
+	ok(p >= 0.01, "95 %% interval, %s: that it covers %.0f %% or more is not rejected at 99 %%", what,
+	   100 * stated);
 }
 
 static uint64_t poisson(struct random *r, double mean)
@@ -142,7 +143,7 @@ static uint64_t poisson(struct random *r, double mean)
 /* Rows of a profile: n samples, of which one row expects from … to. It may be any: each draw has a row of its own. */
 static void of_share(uint64_t n, double from, double to)
 {
-	struct random r = { .state = 6000 + n };
+	struct random r = {.state = 6000 + n};
 	unsigned covered = 0;
 	for (int draw = 0; draw < draws; draw++) {
 		double share = from / (double)n * pow(to / from, random_unit(&r));
@@ -162,14 +163,15 @@ static void of_share(uint64_t n, double from, double to)
  * share of both. */
 static void of_weighted(double share, double in_first, const char *where)
 {
-	struct random r = { .state = 7000 };
+	struct random r = {.state = 7000};
 	unsigned covered = 0;
-	const double phase_samples[2] = { 4000, 500 }, weight[2] = { 1, 8 };
+	const double phase_samples[2] = {4000, 500}, weight[2] = {1, 8};
 	for (int draw = 0; draw < draws; draw++) {
-		struct weights row = { 0 }, all = { 0 };
+		struct weights row = {0}, all = {0};
 		for (int phase = 0; phase < 2; phase++) {
 			double here = share * 2 * (phase ? 1 - in_first : in_first);
-			uint64_t k = poisson(&r, phase_samples[phase] * here), rest = poisson(&r, phase_samples[phase] * (1 - here));
+			uint64_t k = poisson(&r, phase_samples[phase] * here),
+				 rest = poisson(&r, phase_samples[phase] * (1 - here));
 			row.samples += k;
 			row.sum += (double)k * weight[phase];
 			row.squares += (double)k * weight[phase] * weight[phase];
@@ -177,7 +179,7 @@ static void of_weighted(double share, double in_first, const char *where)
 			all.sum += (double)(k + rest) * weight[phase];
 			all.squares += (double)(k + rest) * weight[phase] * weight[phase];
 		}
-		struct interval i = { 0 };
+		struct interval i = {0};
 		stats_weighted_share(&row, &all, 0.95, &i);
 		covered += i.low <= share && share <= i.high;
 	}
@@ -200,7 +202,7 @@ static double mean_share(double odds, double sd)
 /* Runs whose shares differ: odds p/(1-p) · exp(N(0, sd)); sd 0: they do not. */
 static unsigned replicated(size_t runs, double odds, double sd)
 {
-	struct random r = { .state = 8000 + runs };
+	struct random r = {.state = 8000 + runs};
 	unsigned covered = 0;
 	double truth = mean_share(odds, sd);
 	for (int draw = 0; draw < draws; draw++) {
@@ -210,7 +212,7 @@ static unsigned replicated(size_t runs, double odds, double sd)
 			k[run] = poisson(&r, 1000 * o / (1 + o));
 			n[run] = k[run] + poisson(&r, 1000 / (1 + o));
 		}
-		struct interval i = { 0 };
+		struct interval i = {0};
 		stats_replicated_share(k, n, runs, 0.95, &i);
 		covered += i.low <= truth && truth <= i.high;
 	}
@@ -219,16 +221,18 @@ static unsigned replicated(size_t runs, double odds, double sd)
 
 static void of_replicated(void)
 {
-	static const size_t runs[] = { 2, 3, 5, 10, 20 };
-	static const double odds[] = { 1, 1 / 9.0, 0.01, 0.001 };
+	static const size_t runs[] = {2, 3, 5, 10, 20};
+	static const double odds[] = {1, 1 / 9.0, 0.01, 0.001};
 	/* shares of runs that differ so much are skewed: what stats/share.c says of them is 94 % */
-	static const double spreads[] = { 0, 0.25, 0.5 }, stated[] = { 0.95, 0.95, 0.94 };
+	static const double spreads[] = {0, 0.25, 0.5}, stated[] = {0.95, 0.95, 0.94};
 	for (size_t i = 0; i < 5; i++)
 		for (size_t o = 0; o < 4; o++)
 			for (size_t s = 0; s < 3; s++) {
 				char what[112];
-				snprintf(what, sizeof what, "a share's from %zu runs, odds %.3f · exp(N(0, %g))", runs[i], odds[o], spreads[s]);
-				not_below(stated[s], replicated(runs[i], odds[o], spreads[s]), (unsigned)draws, what);
+				snprintf(what, sizeof what, "a share's from %zu runs, odds %.3f · exp(N(0, %g))",
+					 runs[i], odds[o], spreads[s]);
+				not_below(stated[s], replicated(runs[i], odds[o], spreads[s]), (unsigned)draws,
+					  what);
 			}
 }
 
@@ -236,7 +240,7 @@ static void of_replicated(void)
  * normal with this standard deviation. */
 static void of_outliers(size_t n, double log, double most)
 {
-	struct random r = { .state = 9000 + n };
+	struct random r = {.state = 9000 + n};
 	size_t any = 0, worst = 0;
 	double x[100];
 	bool marks[100];
@@ -249,7 +253,8 @@ static void of_outliers(size_t n, double log, double most)
 	}
 	printf("# %.2f %% of the samples, at most %zu in one\n", 100.0 * any / draws, worst);
 	ok((double)any / draws <= most && worst <= n / 10 + 1,
-	   "%zu %s repetitions: at most %.1f %% of such samples have an outlier, and never more than a tenth of the runs are",
+	   "%zu %s repetitions: at most %.1f %% of such samples have an outlier, and never more than a tenth of "
+	   "the runs are",
 	   n, log > 0 ? "skewed" : "normal", 100 * most);
 }
 

@@ -9,7 +9,7 @@
 /* The t quantile that an interval used: half-width · √n / s. */
 static double quantile_used(size_t n, double confidence)
 {
-	double x[200] = { 0 };
+	double x[200] = {0};
 	for (size_t i = 0; i < n; i++)
 		x[i] = (double)(i % 2) * 2 + (double)i / 100;
 	struct interval interval;
@@ -25,9 +25,9 @@ static void t_table(void)
 		size_t df;
 		double at_95, at_99;
 	} rows[] = {
-		{ 1, 12.706, 63.657 }, { 2, 4.303, 9.925 },  { 3, 3.182, 5.841 },  { 4, 2.776, 4.604 },
-		{ 5, 2.571, 4.032 },   { 6, 2.447, 3.707 },  { 9, 2.262, 3.250 },  { 10, 2.228, 3.169 },
-		{ 20, 2.086, 2.845 },  { 30, 2.042, 2.750 }, { 60, 2.000, 2.660 }, { 120, 1.980, 2.617 },
+		{1, 12.706, 63.657}, {2, 4.303, 9.925},  {3, 3.182, 5.841},  {4, 2.776, 4.604},
+		{5, 2.571, 4.032},   {6, 2.447, 3.707},  {9, 2.262, 3.250},  {10, 2.228, 3.169},
+		{20, 2.086, 2.845},  {30, 2.042, 2.750}, {60, 2.000, 2.660}, {120, 1.980, 2.617},
 	};
 	bool right = true;
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -76,7 +76,7 @@ static void certified(const char *name, const double *x, size_t n, double mean, 
 
 static void numacc(const char *name, double first, double low, double high, double sd_digits)
 {
-	double x[1001] = { first };
+	double x[1001] = {first};
 	for (size_t i = 1; i < 1001; i++)
 		x[i] = i % 2 ? low : high;
 	certified(name, x, 1001, first, 0.1, sd_digits);
@@ -98,7 +98,7 @@ static void nist(void)
 		x[i] = (299000 + michelson[i]) / 1000;
 	certified("Michelso", x, COUNT(x), 299.8524, 0.0790105478190518, 12);
 
-	static const double numacc1[] = { 10000001, 10000003, 10000002 };
+	static const double numacc1[] = {10000001, 10000003, 10000002};
 	certified("NumAcc1", numacc1, 3, 10000002, 1, 15);
 	numacc("NumAcc2", 1.2, 1.1, 1.3, 14);
 	numacc("NumAcc3", 1000000.2, 1000000.1, 1000000.3, 9);
@@ -107,8 +107,8 @@ static void nist(void)
 
 static void quantiles(void)
 {
-	static const double ten[] = { 7, 3, 10, 1, 5, 2, 9, 4, 8, 6 };
-	static const double before[] = { 7, 3, 10, 1, 5, 2, 9, 4, 8, 6 };
+	static const double ten[] = {7, 3, 10, 1, 5, 2, 9, 4, 8, 6};
+	static const double before[] = {7, 3, 10, 1, 5, 2, 9, 4, 8, 6};
 	/* R 4: quantile(1:10, c(0, .1, .25, .333, .5, .9, 1)); type 7 of Hyndman & Fan (1996) is (n-1)p + 1 */
 	near(stats_quantile(ten, 10, 0), 1, 0, "the 0-quantile is the smallest value");
 	near(stats_quantile(ten, 10, 0.1), 1.9, 1e-12, "type 7: quantile(1:10, 0.1) = 1.9");
@@ -118,11 +118,11 @@ static void quantiles(void)
 	near(stats_median(ten, 10), 5.5, 0, "the median of an even number of values is between the middle two");
 	near(stats_median(ten, 9), 5, 0, "the median of an odd number of values is the middle one");
 	near(stats_mad(ten, 10), 3.7065, 5e-5, "R: mad(1:10) = 3.7065");
-	static const double nine[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+	static const double nine[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 	near(stats_mad(nine, 9), 2.965204, 1e-5, "R: mad(1:9) = 2.9652");
 	ok(memcmp(ten, before, sizeof ten) == 0, "samples are left in their order");
 	ok(isnan(stats_quantile(ten, 0, 0.5)) && isnan(stats_median(ten, 0)) && isnan(stats_mean(ten, 0)) &&
-	       isnan(stats_mad(ten, 0)),
+		   isnan(stats_mad(ten, 0)),
 	   "no values have no median, mean or MAD, rather than 0");
 	ok(isnan(stats_sd(ten, 1)), "one value has no standard deviation, rather than 0");
 	ok(isnan(stats_quantile(ten, 10, 1.01)), "there is no quantile above 1");
@@ -131,9 +131,9 @@ static void quantiles(void)
 static void intervals(void)
 {
 	struct interval i;
-	static const double one[] = { 5 };
+	static const double one[] = {5};
 	ok(!stats_mean_interval(one, 1, 0.95, &i), "one value has no t-interval");
-	static const double same[] = { 7, 7, 7 };
+	static const double same[] = {7, 7, 7};
 	ok(stats_mean_interval(same, 3, 0.95, &i) && i.low == 7 && i.high == 7,
 	   "equal values have a t-interval of width 0");
 	ok(!stats_mean_interval(same, 3, 1, &i), "there is no interval at 100 %%");
@@ -144,13 +144,13 @@ static void intervals(void)
 		size_t n;
 		double mean, half;
 	} p5mon[] = {
-		{ { 201902, 201902, 201902, 201902, 201907 }, 5, 201903.0, 2.3 },
-		{ { 269, 269, 269, 269, 271 }, 5, 269.4, 0.9 },
-		{ { 11113, 11003, 10962, 10975, 10979 }, 5, 11006.4, 63.2 },
-		{ { 8856, 8876, 8816, 8850, 8845 }, 5, 8848.6, 22.3 },
-		{ { 498, 498, 511 }, 3, 502.3, 11.3 },
-		{ { 2995, 2996, 2988 }, 3, 2993.0, 6.5 },
-		{ { 59, 58, 55 }, 3, 57.3, 3.1 },
+		{{201902, 201902, 201902, 201902, 201907}, 5, 201903.0, 2.3},
+		{{269, 269, 269, 269, 271}, 5, 269.4, 0.9},
+		{{11113, 11003, 10962, 10975, 10979}, 5, 11006.4, 63.2},
+		{{8856, 8876, 8816, 8850, 8845}, 5, 8848.6, 22.3},
+		{{498, 498, 511}, 3, 502.3, 11.3},
+		{{2995, 2996, 2988}, 3, 2993.0, 6.5},
+		{{59, 58, 55}, 3, 57.3, 3.1},
 	};
 	bool right = true;
 	for (size_t k = 0; k < COUNT(p5mon); k++) {
@@ -170,8 +170,7 @@ static void intervals(void)
 	/* ranks (k, n+1-k) of the 95 % interval for a median: Conover, table A3 with p = 1/2 */
 	static const struct {
 		size_t n, k;
-	} ranks[] = { { 6, 1 },  { 8, 1 },  { 9, 2 },   { 10, 2 },  { 15, 4 },
-		      { 20, 6 }, { 25, 8 }, { 50, 18 }, { 100, 40 } };
+	} ranks[] = {{6, 1}, {8, 1}, {9, 2}, {10, 2}, {15, 4}, {20, 6}, {25, 8}, {50, 18}, {100, 40}};
 	right = true;
 	for (size_t r = 0; r < COUNT(ranks); r++) {
 		double x[100];
@@ -191,7 +190,7 @@ static void intervals(void)
 		}
 	}
 	ok(right, "the median's interval takes the tabled ranks for 9 sample sizes");
-	static const double five[] = { 1, 2, 3, 4, 5 };
+	static const double five[] = {1, 2, 3, 4, 5};
 	ok(!stats_median_interval(five, 5, 0.95, &i),
 	   "five values are too few for a 95 %% interval of the median");
 	ok(!stats_median_interval(five, 0, 0.95, &i), "no values are too few for an interval of the median");
@@ -201,8 +200,8 @@ static void welch(void)
 {
 	/* Cushny & Peebles' sleep data, as in Student: The probable error of a mean (1908); R's t.test(extra ~
 	 * group): t = -1.8608, df = 17.776, p-value = 0.07939, 95 % interval -3.3654832 … 0.2054832 */
-	static const double x[] = { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0 };
-	static const double y[] = { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 };
+	static const double x[] = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
+	static const double y[] = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
 	struct interval i;
 	double p;
 	ok(stats_welch(x, 10, y, 10, 0.95, &i, &p), "Welch's test takes Student's sleep data");
@@ -210,7 +209,7 @@ static void welch(void)
 	near(i.low, -3.3654832, 5e-8, "the interval's low end is R's");
 	near(i.high, 0.2054832, 5e-8, "the interval's high end is R's");
 	near(p, 0.07939, 5e-6, "the p-value is R's");
-	static const double a[] = { 4, 4, 4 }, b[] = { 4, 4 }, c[] = { 5, 5 };
+	static const double a[] = {4, 4, 4}, b[] = {4, 4}, c[] = {5, 5};
 	ok(stats_welch(a, 3, b, 2, 0.95, &i, &p) && i.low == 0 && i.high == 0 && p == 1,
 	   "equal constants do not differ");
 	ok(stats_welch(a, 3, c, 2, 0.95, &i, &p) && i.low == -1 && i.high == -1 && p == 0,
@@ -233,8 +232,8 @@ static void mann_whitney(void)
 	/* critical values of U, two-sided 5 %: Milton (1964), as in any textbook's table */
 	static const struct {
 		size_t nx, ny, critical;
-	} rows[] = { { 4, 4, 0 },  { 3, 5, 0 },    { 5, 5, 2 },    { 5, 10, 8 },   { 7, 9, 12 },
-		     { 8, 8, 13 }, { 10, 10, 23 }, { 12, 18, 61 }, { 15, 20, 90 }, { 20, 20, 127 } };
+	} rows[] = {{4, 4, 0},  {3, 5, 0},    {5, 5, 2},    {5, 10, 8},   {7, 9, 12},
+		    {8, 8, 13}, {10, 10, 23}, {12, 18, 61}, {15, 20, 90}, {20, 20, 127}};
 	double x[32], y[32], u, p, q;
 	bool right = true;
 	for (size_t k = 0; k < 32; k++)
@@ -253,7 +252,7 @@ static void mann_whitney(void)
 	}
 	ok(right, "Mann-Whitney's exact test has the tabled critical values for 10 pairs of sizes");
 
-	static const double low[] = { 1, 2, 3 }, high[] = { 4, 5, 6 };
+	static const double low[] = {1, 2, 3}, high[] = {4, 5, 6};
 	stats_mann_whitney(low, 3, high, 3, &u, &p);
 	ok(u == 0, "U counts the pairs in which x is greater: none here");
 	near(p, 0.1, 1e-15, "the most extreme of 20 arrangements has p = 2/20");
@@ -262,13 +261,13 @@ static void mann_whitney(void)
 
 	/* R: wilcox.test(c(1.1,2.2,2.2,3.5,4), c(2.2,3.5,5,6,7,8), exact = FALSE): W = 5, p = 0.07979; by hand:
 	 * ranks 1, 3, 3, 5.5, 7 of 11 give 19.5, U = 4.5 */
-	static const double tied_x[] = { 1.1, 2.2, 2.2, 3.5, 4 }, tied_y[] = { 2.2, 3.5, 5, 6, 7, 8 };
+	static const double tied_x[] = {1.1, 2.2, 2.2, 3.5, 4}, tied_y[] = {2.2, 3.5, 5, 6, 7, 8};
 	stats_mann_whitney(tied_x, 5, tied_y, 6, &u, &p);
 	near(u, 4.5, 0, "a tie counts a half");
 	/* variance 30/12 · (12 - (24 + 6)/110) = 29.318; z = (|4.5 - 15| - 0.5)/5.4146 = 1.84685; 2(1 - Φ) =
 	 * 0.06477 */
 	near(p, 0.06477, 5e-5, "with ties the normal approximation is corrected for them");
-	static const double fives[] = { 5, 5, 5 };
+	static const double fives[] = {5, 5, 5};
 	ok(stats_mann_whitney(fives, 3, fives, 3, &u, &p) && p == 1, "values that are all equal do not differ");
 	ok(!stats_mann_whitney(fives, 0, fives, 3, &u, &p), "an empty sample has no Mann-Whitney test");
 
@@ -282,7 +281,7 @@ static void mann_whitney(void)
 
 static void bootstrap(void)
 {
-	static const double x[] = { 10, 12, 11, 13, 9, 10, 12, 11 }, y[] = { 5, 6, 5.5, 6.5, 4.5, 5, 6, 5.5 };
+	static const double x[] = {10, 12, 11, 13, 9, 10, 12, 11}, y[] = {5, 6, 5.5, 6.5, 4.5, 5, 6, 5.5};
 	struct interval i, j;
 	ok(stats_ratio_bootstrap(x, 8, y, 8, true, 0.95, 2000, 1, &i) && i.value == 2 && i.low == 2 && i.high == 2,
 	   "pairs that always have the ratio 2 have the interval 2 … 2");
@@ -291,14 +290,15 @@ static void bootstrap(void)
 	stats_ratio_bootstrap(x, 8, y, 8, false, 0.95, 2000, 1, &j);
 	ok(i.low == j.low && i.high == j.high, "the same seed gives the same interval");
 	/* x/2 - y = -0.5 and 0.5: √(0.5/(2·1)) = 0.5, t(0.975, 1) = 12.7062, exp(6.3531) = 574.27 */
-	static const double apart[] = { 1, 3 }, ones[] = { 1, 1 };
+	static const double apart[] = {1, 3}, ones[] = {1, 1};
 	stats_ratio_bootstrap(apart, 2, ones, 2, true, 0.95, 2000, 1, &i);
 	near(i.high / 2, 574.27, 0.05, "two pairs have the high end of Student's t of the log ratio");
 	near(2 / i.low, 574.27, 0.05, "… and the low end");
-	static const double negative[] = { -1, -3 };
-	ok(stats_ratio_bootstrap(negative, 2, ones, 2, true, 0.95, 2000, 1, &i) && i.value == -2 && i.low >= -3 && i.high <= -1,
+	static const double negative[] = {-1, -3};
+	ok(stats_ratio_bootstrap(negative, 2, ones, 2, true, 0.95, 2000, 1, &i) && i.value == -2 && i.low >= -3 &&
+		   i.high <= -1,
 	   "a negative ratio has no logarithm: the percentiles alone");
-	static const double zeros[] = { 0, 0, 0 };
+	static const double zeros[] = {0, 0, 0};
 	ok(!stats_ratio_bootstrap(x, 8, zeros, 3, false, 0.95, 2000, 1, &i), "there is no ratio to a mean of 0");
 	ok(!stats_ratio_bootstrap(x, 1, y, 8, false, 0.95, 2000, 1, &i), "one value has no bootstrap");
 	ok(!stats_ratio_bootstrap(x, 8, y, 7, true, 0.95, 2000, 1, &i),
@@ -310,10 +310,11 @@ static void bootstrap(void)
  * has three outliers. */
 static void esd(void)
 {
-	static const double x[] = { -0.25, 0.68, 0.94, 1.15, 1.20, 1.26, 1.26, 1.34, 1.38, 1.43, 1.49, 1.49, 1.55, 1.56,
-				    1.58,  1.65, 1.69, 1.70, 1.76, 1.77, 1.81, 1.91, 1.94, 1.96, 1.99, 2.06, 2.09, 2.10,
-				    2.14,  2.15, 2.23, 2.24, 2.26, 2.35, 2.37, 2.40, 2.47, 2.54, 2.62, 2.64, 2.90, 2.92,
-				    2.92,  2.93, 3.21, 3.26, 3.30, 3.59, 3.68, 4.30, 4.64, 5.34, 5.42, 6.01 };
+	static const double x[] = {-0.25, 0.68, 0.94, 1.15, 1.20, 1.26, 1.26, 1.34, 1.38, 1.43, 1.49,
+				   1.49,  1.55, 1.56, 1.58, 1.65, 1.69, 1.70, 1.76, 1.77, 1.81, 1.91,
+				   1.94,  1.96, 1.99, 2.06, 2.09, 2.10, 2.14, 2.15, 2.23, 2.24, 2.26,
+				   2.35,  2.37, 2.40, 2.47, 2.54, 2.62, 2.64, 2.90, 2.92, 2.92, 2.93,
+				   3.21,  3.26, 3.30, 3.59, 3.68, 4.30, 4.64, 5.34, 5.42, 6.01};
 	bool marks[54];
 	ok(stats_esd_outliers(x, 54, 10, 0.05, marks) == 3 && marks[51] && marks[52] && marks[53] && !marks[50],
 	   "Rosner's example has its three outliers, though neither the first nor the second alone is one");
@@ -324,7 +325,8 @@ static void esd(void)
 static void trend(void)
 {
 	double tau, p;
-	static const double up[] = { 1, 2, 3, 4, 5 }, down[] = { 5, 4, 3, 2, 1 }, nearly[] = { 1, 2, 4, 3, 5 }, flat[] = { 2, 2, 2 };
+	static const double up[] = {1, 2, 3, 4, 5}, down[] = {5, 4, 3, 2, 1}, nearly[] = {1, 2, 4, 3, 5},
+			    flat[] = {2, 2, 2};
 	ok(stats_trend(up, 5, &tau, &p) && tau == 1, "values that rise have tau 1");
 	near(p, 1 / 120.0, 1e-15, "… in one order of 120");
 	ok(stats_trend(down, 5, &tau, &p) && tau == -1 && p > 1 - 1e-12, "values that fall have tau -1, p 1");
@@ -332,30 +334,32 @@ static void trend(void)
 	stats_trend(nearly, 5, &tau, &p);
 	near(tau, 0.8, 1e-15, "one of ten pairs falls: tau 0.8");
 	near(p, 5 / 120.0, 1e-15, "… or less, in 5 orders of 120");
-	static const double nine[] = { 2, 1, 4, 3, 6, 9, 5, 8, 7 };
+	static const double nine[] = {2, 1, 4, 3, 6, 9, 5, 8, 7};
 	stats_trend(nine, 9, &tau, &p);
 	/* pairs that fall: 21 43 65 95 98 97 87: S = 36 - 14 = 22, of which Kendall's table 1 has 0.012 */
 	near(tau, 22 / 36.0, 1e-15, "nine values of which 7 pairs fall: S = 22");
 	near(p, 0.012, 5e-4, "… has Kendall's tabled probability");
-	static const double ties[] = { 1, 1, 2, 2, 3, 3 };
+	static const double ties[] = {1, 1, 2, 2, 3, 3};
 	/* S = 12, variance (6·5·17 - 3·2·1·9)/18 = 25.333: Φ(-11/5.0332) = 0.01442; tau-b 12/√(15·12) */
 	ok(stats_trend(ties, 6, &tau, &p), "ties are no trouble");
 	near(tau, 12 / sqrt(180), 1e-12, "tau-b with three pairs of ties");
 	near(p, 0.01442, 5e-5, "… and the normal p-value");
-	ok(!stats_trend(flat, 3, &tau, &p) && !stats_trend(up, 2, &tau, &p), "equal values, and two, have no trend");
+	ok(!stats_trend(flat, 3, &tau, &p) && !stats_trend(up, 2, &tau, &p),
+	   "equal values, and two, have no trend");
 }
 
 static void outliers(void)
 {
 	bool marks[20];
-	static const double x[] = { 2.0, 2.1, 1.9, 2.9, 2.0, 1.95, 2.05, 2.1, 1.9 };
+	static const double x[] = {2.0, 2.1, 1.9, 2.9, 2.0, 1.95, 2.05, 2.1, 1.9};
 	ok(stats_outliers(x, 9, 0.001, marks) == 1 && marks[3], "a run that is far from all others is an outlier");
-	static const double near_[] = { 2.0, 2.1, 1.9, 2.2, 2.0, 1.95, 2.05, 2.1, 1.9 };
+	static const double near_[] = {2.0, 2.1, 1.9, 2.2, 2.0, 1.95, 2.05, 2.1, 1.9};
 	ok(stats_outliers(near_, 9, 0.001, marks) == 0, "one that is at their edge is not");
-	static const double same[] = { 100, 100, 100, 100, 100, 104 };
-	ok(stats_outliers(same, 6, 1, marks) == 1 && marks[5], "where all others are equal the floor decides: 4 > 3.5 · 1");
+	static const double same[] = {100, 100, 100, 100, 100, 104};
+	ok(stats_outliers(same, 6, 1, marks) == 1 && marks[5],
+	   "where all others are equal the floor decides: 4 > 3.5 · 1");
 	ok(stats_outliers(same, 6, 2, marks) == 0, "where all others are equal the floor decides: 4 < 3.5 · 2");
-	static const double four[] = { 1, 1, 1, 1000 };
+	static const double four[] = {1, 1, 1, 1000};
 	marks[3] = true;
 	ok(stats_outliers(four, 4, 0.1, marks) == 0 && !marks[3],
 	   "four values are too few to call one an outlier");
@@ -371,7 +375,8 @@ static void outliers(void)
 	equal_u64(most, 0, "five of twenty runs that lie apart are no outliers");
 	for (size_t i = 0; i < 20; i++)
 		two_kinds[i] = 100 + (double)(i % 3) + (i < 2 ? 50 : 0);
-	ok(stats_outliers(two_kinds, 20, 0.001, marks) == 2 && marks[0] && marks[1], "two of twenty are found, though each hides the other from a test of one");
+	ok(stats_outliers(two_kinds, 20, 0.001, marks) == 2 && marks[0] && marks[1],
+	   "two of twenty are found, though each hides the other from a test of one");
 }
 
 int main(void)

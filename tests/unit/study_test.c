@@ -30,7 +30,7 @@ static uint64_t offset_at(uint64_t instruction)
 	return 0x1000 + BYTES * (LENGTH * f + in_turn % LENGTH);
 }
 
-static const struct profile_module program = { .kind = MODULE_FILE, .path = "/bin/program" };
+static const struct profile_module program = {.kind = MODULE_FILE, .path = "/bin/program"};
 
 static void add(struct profile_builder *b, const struct profile_module *module, uint64_t offset, uint64_t count)
 {
@@ -42,7 +42,7 @@ static struct profile *finish(struct profile_builder *b, uint64_t lost)
 {
 	b->out->events = arena_alloc(&b->out->arena, sizeof *b->out->events);
 	need(b->out->events);
-	*b->out->events = (struct profile_event){ .label = "simulated", .unit = "instructions", .lost = lost };
+	*b->out->events = (struct profile_event){.label = "simulated", .unit = "instructions", .lost = lost};
 	b->out->n_events = 1;
 	struct profile *made = profile_builder_finish(b);
 	need(made);
@@ -75,15 +75,17 @@ static struct names *name(const struct profile *exact, uint64_t bytes_of_functio
 	}
 	n->place_of_node[0] = UINT32_MAX;
 	for (uint32_t i = 1; i < exact->n_nodes; i++) {
-		n->places[i - 1] = (struct named_place){ .first_frame = (uint32_t)((exact->nodes[i].offset - 0x1000) / bytes_of_function), .n_frames = 1 };
+		n->places[i - 1] = (struct named_place){
+			.first_frame = (uint32_t)((exact->nodes[i].offset - 0x1000) / bytes_of_function),
+			.n_frames = 1};
 		n->place_of_node[i] = i - 1;
 	}
-	n->named = (struct named_profile){ .profile = exact,
-					   .functions = n->functions,
-					   .frames = n->frames,
-					   .places = n->places,
-					   .place_of_node = n->place_of_node,
-					   .by_function = { n->rows, FUNCTIONS } };
+	n->named = (struct named_profile){.profile = exact,
+					  .functions = n->functions,
+					  .frames = n->frames,
+					  .places = n->places,
+					  .place_of_node = n->place_of_node,
+					  .by_function = {n->rows, FUNCTIONS}};
 	return n;
 }
 
@@ -99,7 +101,7 @@ static struct profile *exact_profile(void)
 /* Wu and Mencer's gaps. */
 static struct profile *sample(uint64_t period, uint64_t skid, uint64_t seed)
 {
-	struct random r = { .state = seed };
+	struct random r = {.state = seed};
 	struct profile_builder b;
 	need(profile_builder_open(&b));
 	for (uint64_t at = 0;;) {
@@ -115,8 +117,15 @@ static void periods(void)
 {
 	struct profile *exact = exact_profile();
 	struct names *names = name(exact, BYTES * LENGTH);
-	struct sampling_accuracy found[9] = { 0 };
-	struct sampling_study study = { .event = "simulated", .unit = "instructions", .seed = 1, .executed = (uint64_t)TURN * TURNS, .periods = found, .n_periods = 9 };
+	struct sampling_accuracy found[9] = {0};
+	// clang-format off: a table, a row a line
+	struct sampling_study study = {.event = "simulated",
+				       .unit = "instructions",
+				       .seed = 1,
+				       .executed = (uint64_t)TURN * TURNS,
+				       .periods = found,
+				       .n_periods = 9};
+	// clang-format on
 	for (size_t i = 0; i < 9; i++) {
 		found[i].period = (uint64_t)61 << i;
 		struct profile *sampled = sample(found[i].period, 0, i);
@@ -125,35 +134,48 @@ static void periods(void)
 	}
 	study_add_trends(&study);
 	for (size_t i = 0; i < 9; i++)
-		printf("# %6.0f: %6.0f samples, nrmse %.4f, coverage %.4f, order %.4f, variation %.4f, weight %.4f, tau %.4f, top %.4f\n", (double)found[i].period,
-		       (double)found[i].judged, found[i].nrmse, found[i].sample_coverage, found[i].order_deviation, found[i].total_variation,
-		       found[i].weight_matching, found[i].kendall, found[i].top_chance);
+		printf("# %6.0f: %6.0f samples, nrmse %.4f, coverage %.4f, order %.4f, variation %.4f, weight "
+		       "%.4f, tau %.4f, top %.4f\n",
+		       (double)found[i].period, (double)found[i].judged, found[i].nrmse, found[i].sample_coverage,
+		       found[i].order_deviation, found[i].total_variation, found[i].weight_matching,
+		       found[i].kendall, found[i].top_chance);
 	for (int m = 0; m < STUDY_MEASURES; m++)
 		printf("# trend %d: tau %.2f, p %.4f\n", m, study.trends[m].tau, study.trends[m].p_rises);
-	ok(found[0].judged > 25000 && found[0].judged < 26000 && found[8].judged < 110, "nine periods, from 25,000 samples to 100");
-	ok(found[0].sample_coverage == 1 && found[0].instructions == FUNCTIONS * LENGTH, "the shortest period samples every instruction");
-	ok(found[0].overlap > 0.98 && found[0].kendall > 0.95 && found[0].weight_matching > 0.999, "… and finds the functions' shares and order");
+	ok(found[0].judged > 25000 && found[0].judged < 26000 && found[8].judged < 110,
+	   "nine periods, from 25,000 samples to 100");
+	ok(found[0].sample_coverage == 1 && found[0].instructions == FUNCTIONS * LENGTH,
+	   "the shortest period samples every instruction");
+	ok(found[0].overlap > 0.98 && found[0].kendall > 0.95 && found[0].weight_matching > 0.999,
+	   "… and finds the functions' shares and order");
 	near(found[0].overlap + found[0].total_variation, 1, 1e-12, "total variation is what does not overlap");
-	static const enum study_measure rising[] = { STUDY_NRMSE, STUDY_COVERAGE, STUDY_VARIATION, STUDY_TOP };
-	static const char *const what[] = { "NRMSE", "what sample coverage leaves out", "total variation", "the chance of a wrong top" };
+	static const enum study_measure rising[] = {STUDY_NRMSE, STUDY_COVERAGE, STUDY_VARIATION, STUDY_TOP};
+	static const char *const what[] = {"NRMSE", "what sample coverage leaves out", "total variation",
+					   "the chance of a wrong top"};
 	for (size_t i = 0; i < 4; i++)
-		ok(study.trends[rising[i]].known && study.trends[rising[i]].p_rises < 0.05, "%s rises with the period", what[i]);
+		ok(study.trends[rising[i]].known && study.trends[rising[i]].p_rises < 0.05,
+		   "%s rises with the period", what[i]);
 
 	/* 200 instructions in 10 blocks: with many samples they are all sampled, and each has a rank of its own, where its block's
 	 * instructions have one; with few samples they tie. So in a small program order deviation falls. */
-	ok(study.trends[STUDY_ORDER].known && study.trends[STUDY_ORDER].p_rises > 0.95, "order deviation falls, in a program of so few instructions");
+	ok(study.trends[STUDY_ORDER].known && study.trends[STUDY_ORDER].p_rises > 0.95,
+	   "order deviation falls, in a program of so few instructions");
 
 	char *json = NULL, *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&json, &length);
-	report_study_json(out, &study, (char *[]){ "program", "a\nb", NULL });
+	report_study_json(out, &study, (char *[]){"program", "a\nb", NULL});
 	fclose(out);
-	ok(strstr(json, "\"version\": 1") && strstr(json, "\"a\\nb\"") && strstr(json, "\"measure\": \"order_deviation\""), "the study is JSON");
+	ok(strstr(json, "\"version\": 1") && strstr(json, "\"a\\nb\"") &&
+		   strstr(json, "\"measure\": \"order_deviation\""),
+	   "the study is JSON");
 	out = open_memstream(&text, &length);
-	report_study_text(out, &study, (char *[]){ "program", "a\033b", NULL }, &(struct report_options){ .width = 100 });
+	report_study_text(out, &study, (char *[]){"program", "a\033b", NULL},
+			  &(struct report_options){.width = 100});
 	fclose(out);
-	ok(strstr(text, "tare verify sampling: program") && !strchr(text, '\033'), "… and text without control characters");
-	ok(strstr(text, "NRMSE: rises: shown") && strstr(text, "order deviation: rises: the opposite is shown"), "which says for what the rule is shown");
+	ok(strstr(text, "tare verify sampling: program") && !strchr(text, '\033'),
+	   "… and text without control characters");
+	ok(strstr(text, "NRMSE: rises: shown") && strstr(text, "order deviation: rises: the opposite is shown"),
+	   "which says for what the rule is shown");
 	free(json);
 	free(text);
 	free(names);
@@ -166,15 +188,15 @@ static void many_places(void)
 	enum { BLOCKS = 5000, PERIODS = 9 };
 	static struct placed_count ran[BLOCKS], sampled[BLOCKS];
 	static double below[BLOCKS];
-	struct random r = { .state = 5 };
+	struct random r = {.state = 5};
 	double all = 0, orders[PERIODS], places[PERIODS], tau, p;
 	for (uint64_t i = 0; i < BLOCKS; i++) {
-		ran[i] = (struct placed_count){ i, 10000000 / (i + 1) };
+		ran[i] = (struct placed_count){i, 10000000 / (i + 1)};
 		below[i] = all += (double)ran[i].count;
 	}
 	for (size_t period = 0; period < PERIODS; period++) {
 		size_t m = 0;
-		uint64_t counts[BLOCKS] = { 0 };
+		uint64_t counts[BLOCKS] = {0};
 		for (int sample = 0; sample < 51200 >> period; sample++) {
 			double at = random_unit(&r) * all;
 			size_t low = 0, high = BLOCKS - 1;
@@ -189,15 +211,18 @@ static void many_places(void)
 		}
 		for (uint64_t i = 0; i < BLOCKS; i++)
 			if (counts[i])
-				sampled[m++] = (struct placed_count){ i, counts[i] };
+				sampled[m++] = (struct placed_count){i, counts[i]};
 		struct wu_mencer three;
 		need(accuracy_wu_mencer(sampled, m, ran, BLOCKS, &three));
 		orders[period] = three.order_deviation;
 		places[period] = -(double)three.places;
-		printf("# %d samples at %zu places: order deviation %.4f\n", 51200 >> (int)period, m, orders[period]);
+		printf("# %d samples at %zu places: order deviation %.4f\n", 51200 >> (int)period, m,
+		       orders[period]);
 	}
-	ok(stats_trend(places, PERIODS, &tau, &p) && tau == 1, "of many blocks fewer are sampled the longer the period");
-	ok(stats_trend(orders, PERIODS, &tau, &p) && p < 0.05, "… and order deviation rises, as Wu and Mencer saw");
+	ok(stats_trend(places, PERIODS, &tau, &p) && tau == 1,
+	   "of many blocks fewer are sampled the longer the period");
+	ok(stats_trend(orders, PERIODS, &tau, &p) && p < 0.05,
+	   "… and order deviation rises, as Wu and Mencer saw");
 }
 
 /* Straight code, and its samples so many instructions later. */
@@ -211,7 +236,7 @@ static void skid(void)
 		add(&s, &program, 0x1000 + BYTES * (i + 5), 1);
 	struct profile *exact = finish(&b, 0), *sampled = finish(&s, 7);
 	struct names *names = name(exact, BYTES * 110);
-	struct sampling_accuracy found = { .period = 1 };
+	struct sampling_accuracy found = {.period = 1};
 	need(study_judge(sampled, &names->named, &found));
 	near(found.distance, 5 * BYTES, 0.2, "a skid of five instructions is found by the earth mover's distance");
 	ok(found.lost == 7 && found.period == 1 && found.judged == 1000, "lost samples are told");
@@ -226,26 +251,29 @@ static void apart(void)
 	struct names *names = name(exact, BYTES * LENGTH);
 	struct profile_builder b;
 	need(profile_builder_open(&b));
-	struct sampling_accuracy before = { .period = 97 }, after = { .period = 97 };
+	struct sampling_accuracy before = {.period = 97}, after = {.period = 97};
 	struct profile *sampled = sample(97, 0, 3);
 	need(study_judge(sampled, &names->named, &before));
 	for (size_t i = 0; i < sampled->n_cells; i++)
 		add(&b, &program, sampled->nodes[sampled->cells[i].node].offset, sampled->cells[i].count);
-	add(&b, &(struct profile_module){ .kind = MODULE_KERNEL, .path = "[kernel]" }, 0x1000, 11);
-	add(&b, &(struct profile_module){ .kind = MODULE_UNKNOWN, .path = "[unknown]" }, 0x1000, 13);
-	add(&b, &(struct profile_module){ .kind = MODULE_ANONYMOUS, .path = "", .pid = 1 }, 0x1000, 17);
-	add(&b, &(struct profile_module){ .kind = MODULE_FILE, .path = "/lib/other" }, 0x1000, 19);
+	add(&b, &(struct profile_module){.kind = MODULE_KERNEL, .path = "[kernel]"}, 0x1000, 11);
+	add(&b, &(struct profile_module){.kind = MODULE_UNKNOWN, .path = "[unknown]"}, 0x1000, 13);
+	add(&b, &(struct profile_module){.kind = MODULE_ANONYMOUS, .path = "", .pid = 1}, 0x1000, 17);
+	add(&b, &(struct profile_module){.kind = MODULE_FILE, .path = "/lib/other"}, 0x1000, 19);
 	add(&b, &program, 0x1002, 23); /* in the middle of an instruction */
 	struct profile *more = finish(&b, 0);
 	need(study_judge(more, &names->named, &after));
-	ok(after.kernel == 11 && after.unmapped == 30 && after.elsewhere == 42 && after.judged == before.judged, "samples elsewhere are apart: kernel, unmapped, not executed");
-	ok(after.nrmse == before.nrmse && after.order_deviation == before.order_deviation && after.overlap == before.overlap && after.distance == before.distance,
+	ok(after.kernel == 11 && after.unmapped == 30 && after.elsewhere == 42 && after.judged == before.judged,
+	   "samples elsewhere are apart: kernel, unmapped, not executed");
+	ok(after.nrmse == before.nrmse && after.order_deviation == before.order_deviation &&
+		   after.overlap == before.overlap && after.distance == before.distance,
 	   "… and change no measure");
 	struct profile_builder none;
 	need(profile_builder_open(&none));
 	struct profile *empty = finish(&none, 0);
 	need(study_judge(empty, &names->named, &after));
-	ok(after.judged == 0 && isnan(after.overlap) && isnan(after.top_chance) && isnan(after.distance), "no samples: no shares, rather than 0");
+	ok(after.judged == 0 && isnan(after.overlap) && isnan(after.top_chance) && isnan(after.distance),
+	   "no samples: no shares, rather than 0");
 	free(names);
 	drop(exact);
 	drop(sampled);
@@ -257,7 +285,7 @@ static void apart(void)
 static void two_files(void)
 {
 	struct profile_builder b, s;
-	const struct profile_module library = { .kind = MODULE_FILE, .path = "/lib/library" };
+	const struct profile_module library = {.kind = MODULE_FILE, .path = "/lib/library"};
 	need(profile_builder_open(&b) && profile_builder_open(&s));
 	add(&b, &program, 0x1000, 1000);
 	add(&b, &program, 0x1004, 1000);
@@ -268,7 +296,7 @@ static void two_files(void)
 	add(&s, &program, 0x1004, 6);
 	struct profile *exact = finish(&b, 0), *sampled = finish(&s, 0);
 	struct names *names = name(exact, BYTES * LENGTH);
-	struct sampling_accuracy found = { 0 };
+	struct sampling_accuracy found = {0};
 	need(study_judge(sampled, &names->named, &found));
 	/* in the program half of the samples are 4 bytes too far: 2; in the library none */
 	near(found.distance, 0.75 * 2, 1e-12, "distances are within each file, and weigh as its samples");
@@ -279,10 +307,16 @@ static void two_files(void)
 
 static void no_samples_no_trend(void)
 {
-	struct sampling_accuracy found[] = { { .judged = 9, .nrmse = 0.1 }, { .judged = 8, .nrmse = 0.2 }, { .judged = 7, .nrmse = 0.3 }, { .judged = 0, .nrmse = 0 } };
-	struct sampling_study study = { .periods = found, .n_periods = 4 };
+	// clang-format off: a table, a row a line
+	struct sampling_accuracy found[] = {{.judged = 9, .nrmse = 0.1},
+					    {.judged = 8, .nrmse = 0.2},
+					    {.judged = 7, .nrmse = 0.3},
+					    {.judged = 0, .nrmse = 0}};
+	// clang-format on
+	struct sampling_study study = {.periods = found, .n_periods = 4};
 	study_add_trends(&study);
-	ok(study.trends[STUDY_NRMSE].known && study.trends[STUDY_NRMSE].tau == 1, "a period without samples has no error in the trend, rather than 0");
+	ok(study.trends[STUDY_NRMSE].known && study.trends[STUDY_NRMSE].tau == 1,
+	   "a period without samples has no error in the trend, rather than 0");
 	for (size_t i = 0; i < 3; i++)
 		found[i].top_chance = 1 - 1e-9 * (double)i;
 	study_add_trends(&study);

@@ -21,7 +21,8 @@ static struct arena arena;
 
 static bool read(const char *text, struct kernel *kernel, struct error *err)
 {
-	struct kernel_text truth = {text, "k.truth", strlen(text)}, start = {START, "start.truth", sizeof START - 1};
+	struct kernel_text truth = {text, "k.truth", strlen(text)},
+			   start = {START, "start.truth", sizeof START - 1};
 	return kernel_read(&truth, &start, &arena, kernel, err);
 }
 
@@ -30,7 +31,7 @@ static enum kernel_name_answer names(void *context, const char *name, size_t len
 	(void)context;
 	*value = 7;
 	return length == 1 && *name == 'n' ? KERNEL_NAME_KNOWN
-	       : length == 4		   ? KERNEL_NAME_LACKING
+	       : length == 4               ? KERNEL_NAME_LACKING
 					   : KERNEL_NAME_UNKNOWN;
 }
 
@@ -79,8 +80,10 @@ static void formulas(void)
 		struct error err = {0};
 		uint64_t value = 99;
 		bool done = kernel_formula_value(cases[i].text, names, NULL, &value, &err);
-		ok(cases[i].code ? !done && err.code == cases[i].code && value == 99 : done && value == cases[i].value,
-		   "'%s' with n = 7: %s", cases[i].text, cases[i].code ? "an error of its kind, no value" : "its value");
+		ok(cases[i].code ? !done && err.code == cases[i].code && value == 99
+				 : done && value == cases[i].value,
+		   "'%s' with n = 7: %s", cases[i].text,
+		   cases[i].code ? "an error of its kind, no value" : "its value");
 		if (!done != !!cases[i].code)
 			printf("# %s; value %llu\n", err.text, (unsigned long long)value);
 		ok(kernel_formula_check(cases[i].text, names, NULL, &err) == (cases[i].code != ERROR_SYNTAX),
@@ -115,8 +118,8 @@ static void none_is(const struct kernel *k, bool region, const char *event, enum
 	double value = -1;
 	bool done = region ? kernel_predict_region(k, event, 5, NULL, &value, &err)
 			   : kernel_predict(k, event, 5, NULL, &value, &err);
-	ok(!done && value == -1 && err.code == code && err.text[0], "no prediction of %s of the %s is no number, and says why",
-	   event, region ? "region" : "command");
+	ok(!done && value == -1 && err.code == code && err.text[0],
+	   "no prediction of %s of the %s is no number, and says why", event, region ? "region" : "command");
 }
 
 static void rows(void)
@@ -181,7 +184,8 @@ static void refusals(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct kernel k;
 		struct error err = {0};
-		ok(!read(cases[i].text, &k, &err) && strncmp(err.text, cases[i].where, strlen(cases[i].where)) == 0,
+		ok(!read(cases[i].text, &k, &err) &&
+			   strncmp(err.text, cases[i].where, strlen(cases[i].where)) == 0,
 		   "a bad file is refused at %s: %s", cases[i].where, err.text);
 	}
 }

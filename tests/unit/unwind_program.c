@@ -65,8 +65,8 @@ static void put_maps(void)
 static unsigned registers_of(const ucontext_t *context)
 {
 #if defined(__x86_64__)
-	static const int order[] = { REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
-				     REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+	static const int order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8,
+				    REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
 	for (unsigned i = 0; i < 17; i++)
 		dump.registers[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
 	return 7;
@@ -90,7 +90,8 @@ static void put_dump(const ucontext_t *context, const char *name, unsigned n)
 	for (unsigned i = 0; i < dump.n_truth; i++)
 		dump.truth[i] = truth[n - 1 - i];
 	dump.interrupted = interrupted_depth ? n - interrupted_depth : dump.n_truth;
-	uint64_t other = (uint64_t)other_stack, top = sp - other < sizeof other_stack ? other + sizeof other_stack : stack_top;
+	uint64_t other = (uint64_t)other_stack,
+		 top = sp - other < sizeof other_stack ? other + sizeof other_stack : stack_top;
 	dump.stack_bytes = top - sp < DUMP_STACK ? (uint32_t)(top - sp) : DUMP_STACK;
 	put(&dump, sizeof dump);
 	put((const void *)sp, dump.stack_bytes);
@@ -138,8 +139,8 @@ __attribute__((noinline)) static unsigned with_alloca(unsigned x)
 	return result;
 }
 
-__attribute__((noinline)) static unsigned with_many(unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, unsigned f, unsigned g,
-							    unsigned h)
+__attribute__((noinline)) static unsigned with_many(unsigned a, unsigned b, unsigned c, unsigned d, unsigned e,
+						    unsigned f, unsigned g, unsigned h)
 {
 	ENTER();
 	unsigned result = with_alloca(a + b * c) + d * e + f * g + h;
@@ -228,7 +229,8 @@ static int is_new(uint64_t at)
 static void follow(uint64_t sp)
 {
 	const unsigned char *code = (const unsigned char *)before;
-	while (*code == 0x66 || *code == 0xf2 || *code == 0xf3 || *code == 0x3e || *code == 0x2e || (*code & 0xf0) == 0x40)
+	while (*code == 0x66 || *code == 0xf2 || *code == 0xf3 || *code == 0x3e || *code == 0x2e ||
+	       (*code & 0xf0) == 0x40)
 		code++;
 	if (*code == 0xe8 || (*code == 0xff && ((code[1] >> 3 & 7) == 2)))
 		truth[depth++] = *(const uint64_t *)sp;
@@ -268,7 +270,8 @@ __attribute__((noinline)) static void workload(void)
 	qsort(numbers, 20, sizeof *numbers, compare);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	time(NULL);
-	snprintf(text, sizeof text, "%d %ld %s %.3f", numbers[3], (long)now.tv_sec % 2, strchr("abc", 'b'), numbers[4] / 7.0);
+	snprintf(text, sizeof text, "%d %ld %s %.3f", numbers[3], (long)now.tv_sec % 2, strchr("abc", 'b'),
+		 numbers[4] / 7.0);
 	sink += (unsigned)strtod(text, NULL) + (unsigned)strlen(text) + (unsigned)memcmp(text, "abc", 3);
 	memmove(text + 1, text, 60);
 	__asm__ volatile(PUSH_FLAGS "andq $~0x100, (%%rsp);" POP_FLAGS ::: "memory", "cc");
@@ -278,13 +281,13 @@ __attribute__((noinline)) static void workload(void)
 
 static void on(int number, void (*handler)(int, siginfo_t *, void *), int flags)
 {
-	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | flags };
+	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | flags};
 	sigaction(number, &action, NULL);
 }
 
 int main(int argc, char **argv)
 {
-	stack_t stack = { .ss_sp = other_stack, .ss_size = sizeof other_stack };
+	stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof other_stack};
 	ENTER();
 	(void)argv;
 	put_maps();

@@ -24,7 +24,10 @@ static bool find_mapping(void *context, uint64_t address, struct unwind_mapping 
 	for (size_t i = 0; i < n_mappings; i++) {
 		const struct mapping_row *m = &mappings[i];
 		if (address >= m->from && address < m->to) {
-			*out = (struct unwind_mapping){.address = m->from, .bytes = m->to - m->from, .offset = m->offset, .path = m->path};
+			*out = (struct unwind_mapping){.address = m->from,
+						       .bytes = m->to - m->from,
+						       .offset = m->offset,
+						       .path = m->path};
 			return true;
 		}
 	}
@@ -44,7 +47,8 @@ static void read_mappings(FILE *in)
 		struct mapping_row *m = &mappings[n_mappings];
 		char may[8];
 		m->path[0] = '\0';
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %511[^\n]", &m->from, &m->to, may, &m->offset, m->path) >= 4 &&
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %*s %511[^\n]", &m->from, &m->to,
+			   may, &m->offset, m->path) >= 4 &&
 		    strchr(may, 'x'))
 			n_mappings++;
 	}
@@ -53,7 +57,8 @@ static void read_mappings(FILE *in)
 
 static bool read_dump(FILE *in)
 {
-	return fread(&dump, sizeof dump, 1, in) == 1 && dump.stack_bytes <= sizeof stack && fread(stack, 1, dump.stack_bytes, in) == dump.stack_bytes;
+	return fread(&dump, sizeof dump, 1, in) == 1 && dump.stack_bytes <= sizeof stack &&
+	       fread(stack, 1, dump.stack_bytes, in) == dump.stack_bytes;
 }
 
 static struct unwind_sample sample_of_dump(void)
@@ -86,21 +91,27 @@ static bool is_true(size_t n)
 }
 
 /* Above main there are the C library's frames and _start. */
-static bool is_whole(size_t n, enum unwind_end end) { return end == UNWIND_WHOLE && n > dump.n_truth && n <= dump.n_truth + 3u; }
+static bool is_whole(size_t n, enum unwind_end end)
+{
+	return end == UNWIND_WHOLE && n > dump.n_truth && n <= dump.n_truth + 3u;
+}
 
 static void chains(FILE *in, struct unwinder *u, const char *machine)
 {
 	enum unwind_end end;
 	size_t n;
 	for (int i = 0; i < 2; i++) {
-		ok(read_dump(in) && !strcmp(dump.name, "chain") && dump.n_truth >= 4, "%s: a chain of calls stopped", machine);
+		ok(read_dump(in) && !strcmp(dump.name, "chain") && dump.n_truth >= 4,
+		   "%s: a chain of calls stopped", machine);
 		n = unwind_dump(u, FRAMES, &end);
-		ok(is_true(n) && is_whole(n, end), "%s: its callers are those that the functions say, up to the first (%zu, %s)", machine, n,
+		ok(is_true(n) && is_whole(n, end),
+		   "%s: its callers are those that the functions say, up to the first (%zu, %s)", machine, n,
 		   unwind_end_name(end));
 	}
 	ok(read_dump(in) && !strcmp(dump.name, "shallow"), "%s: a recursion of 11 stopped", machine);
 	n = unwind_dump(u, FRAMES, &end);
-	ok(n > 12 && is_true(n) && is_whole(n, end), "%s: each of its calls is a frame (%zu, %s)", machine, n, unwind_end_name(end));
+	ok(n > 12 && is_true(n) && is_whole(n, end), "%s: each of its calls is a frame (%zu, %s)", machine, n,
+	   unwind_end_name(end));
 	n = unwind_dump(u, 5, &end);
 	ok(n == 5 && is_true(n) && end == UNWIND_DEPTH, "%s: of as many as are wanted, the innermost", machine);
 	n = unwind_dump(u, 0, &end);
@@ -110,29 +121,38 @@ static void chains(FILE *in, struct unwinder *u, const char *machine)
 		sample.stack_bytes = bytes;
 		n = unwind(u, &sample, frames, FRAMES, &end);
 		if (!is_true(n) || end != UNWIND_TRUNCATED) {
-			ok(false, "%s: %zu bytes of the stack give %zu callers, %s", machine, bytes, n, unwind_end_name(end));
+			ok(false, "%s: %zu bytes of the stack give %zu callers, %s", machine, bytes, n,
+			   unwind_end_name(end));
 			break;
 		}
 	}
-	ok(end == UNWIND_TRUNCATED && n > 3, "%s: with less of the stack there are fewer, and it says that it was cut", machine);
-	ok(read_dump(in) && !strcmp(dump.name, "deep") && dump.stack_bytes == DUMP_STACK, "%s: a recursion of 1001 stopped", machine);
+	ok(end == UNWIND_TRUNCATED && n > 3,
+	   "%s: with less of the stack there are fewer, and it says that it was cut", machine);
+	ok(read_dump(in) && !strcmp(dump.name, "deep") && dump.stack_bytes == DUMP_STACK,
+	   "%s: a recursion of 1001 stopped", machine);
 	n = unwind_dump(u, FRAMES, &end);
-	ok(n > 50 && n < 1000 && is_true(n) && end == UNWIND_TRUNCATED, "%s: 8 KiB of its stack have its innermost callers (%zu, %s)", machine, n,
-	   unwind_end_name(end));
+	ok(n > 50 && n < 1000 && is_true(n) && end == UNWIND_TRUNCATED,
+	   "%s: 8 KiB of its stack have its innermost callers (%zu, %s)", machine, n, unwind_end_name(end));
 }
 
 static void through_signal(FILE *in, struct unwinder *u)
 {
 	enum unwind_end end;
-	ok(read_dump(in) && !strcmp(dump.name, "signal") && dump.interrupted < dump.n_truth, "a function that a signal's handler called stopped");
+	ok(read_dump(in) && !strcmp(dump.name, "signal") && dump.interrupted < dump.n_truth,
+	   "a function that a signal's handler called stopped");
 	size_t n = unwind_dump(u, FRAMES, &end);
-	ok(is_true(n) && is_whole(n, end), "its callers go through the handler to what was interrupted, and on (%zu, %s)", n, unwind_end_name(end));
+	ok(is_true(n) && is_whole(n, end),
+	   "its callers go through the handler to what was interrupted, and on (%zu, %s)", n,
+	   unwind_end_name(end));
 	ok(n > dump.interrupted && unwind_place(frames[dump.interrupted]) == frames[dump.interrupted].address &&
-	   unwind_place(frames[0]) == frames[0].address - 1, "a caller is named by its call, what was interrupted by itself");
-	ok(read_dump(in) && !strcmp(dump.name, "elsewhere"), "so did one of a handler that has a stack of its own");
+		   unwind_place(frames[0]) == frames[0].address - 1,
+	   "a caller is named by its call, what was interrupted by itself");
+	ok(read_dump(in) && !strcmp(dump.name, "elsewhere"),
+	   "so did one of a handler that has a stack of its own");
 	n = unwind_dump(u, FRAMES, &end);
 	ok(n == dump.interrupted + 1 && is_true(n) && end == UNWIND_TRUNCATED,
-	   "its callers go to what was interrupted, whose stack is not in the copy (%zu, %s)", n, unwind_end_name(end));
+	   "its callers go to what was interrupted, whose stack is not in the copy (%zu, %s)", n,
+	   unwind_end_name(end));
 }
 
 /* At each instruction of the workload. */
@@ -151,10 +171,12 @@ static void steps(FILE *in, struct unwinder *u)
 		if (is_true(n) && is_whole(n, end))
 			continue;
 		if (wrong++ < 10)
-			printf("# at %#" PRIx64 " (%s+%#" PRIx64 "): %zu callers, %s\n", dump.registers[16], where.path,
-			       dump.registers[16] - where.address + where.offset, n, unwind_end_name(end));
+			printf("# at %#" PRIx64 " (%s+%#" PRIx64 "): %zu callers, %s\n", dump.registers[16],
+			       where.path, dump.registers[16] - where.address + where.offset, n,
+			       unwind_end_name(end));
 	}
-	ok(total > 1000 && in_libc > 500, "a workload was followed by each instruction (%zu, %zu in libc)", total, in_libc);
+	ok(total > 1000 && in_libc > 500, "a workload was followed by each instruction (%zu, %zu in libc)", total,
+	   in_libc);
 	ok(in_vdso > 0, "some of them in the vdso (%zu)", in_vdso);
 	equal_u64(wrong, 0, "at each of them the callers are those that calls and returns left");
 }
@@ -167,7 +189,8 @@ static void hostile(struct unwinder *u)
 	memcpy(registers, dump.registers, sizeof registers);
 	sample.registers = registers;
 	registers[16] = 0;
-	ok(unwind(u, &sample, frames, FRAMES, &end) == 0 && end == UNWIND_UNMAPPED, "code at 0 has no callers: it is not mapped");
+	ok(unwind(u, &sample, frames, FRAMES, &end) == 0 && end == UNWIND_UNMAPPED,
+	   "code at 0 has no callers: it is not mapped");
 	registers[16] = dump.registers[16];
 	registers[7] = UINT64_MAX - 100;
 	size_t n = unwind(u, &sample, frames, FRAMES, &end);
@@ -179,7 +202,8 @@ static void hostile(struct unwinder *u)
 	struct mapping_row kept = mappings[0];
 	for (size_t i = 0; i < n_mappings; i++)
 		mappings[i].path[0] = '\0';
-	ok(unwind(u, &sample, frames, FRAMES, &end) == 0 && end == UNWIND_NO_RULES, "memory of no file has no rules");
+	ok(unwind(u, &sample, frames, FRAMES, &end) == 0 && end == UNWIND_NO_RULES,
+	   "memory of no file has no rules");
 	mappings[0] = kept;
 }
 
@@ -204,7 +228,10 @@ static void arm64(void)
 	}
 	if (!mkdtemp(folder))
 		exit(2);
-	snprintf(command, sizeof command, "aarch64-linux-gnu-gcc -D_GNU_SOURCE -O2 -fomit-frame-pointer -static " UNWIND_SOURCE " -o %s/arm64", folder);
+	snprintf(command, sizeof command,
+		 "aarch64-linux-gnu-gcc -D_GNU_SOURCE -O2 -fomit-frame-pointer -static " UNWIND_SOURCE
+		 " -o %s/arm64",
+		 folder);
 	ok(system(command) == 0, "arm64: the program is built");
 	snprintf(command, sizeof command, "qemu-aarch64 %s/arm64", folder);
 	FILE *in = start(&symbols, &u, command);

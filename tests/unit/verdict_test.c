@@ -10,8 +10,8 @@
 #include "trust/verdict.h"
 
 enum { INSTRUCTIONS, LOADS, STORES, BRANCHES, FP, REP, KERNEL, EVENTS };
-static const char *const names[EVENTS] = { "instructions:u", "loads:u",	       "stores:u",	 "branches:u",
-					   "fp-operations:u", "rep-iterations:u", "instructions:k" };
+static const char *const names[EVENTS] = {"instructions:u",  "loads:u",          "stores:u",      "branches:u",
+					  "fp-operations:u", "rep-iterations:u", "instructions:k"};
 
 enum { KERNELS = 5, SIZES = 6, POINTS = KERNELS * SIZES, MOST = 100 };
 /* per unit of size, and once */
@@ -19,13 +19,13 @@ static const struct {
 	const char *name;
 	double each[EVENTS], once[EVENTS];
 } kernels[KERNELS] = {
-	{ "loop", { 2, 0, 0, 1, 0, 0, NAN }, { 21, 4, 0, 7, 0, 0, NAN } },
-	{ "array", { 6, 1, 1, 1, 0, 0, NAN }, { 24, 4, 0, 8, 0, 0, NAN } },
-	{ "stores", { 10, 0, 8, 1, 0, 0, NAN }, { 21, 4, 0, 7, 0, 0, NAN } },
-	{ "fp", { 53, 2, 1, 1, 50, 0, NAN }, { 24, 4, 0, 7, 0, 0, NAN } },
-	{ "rep", { 4, 0, 0, 1, 0, 30, NAN }, { 21, 4, 0, 7, 0, 0, NAN } },
+	{"loop", {2, 0, 0, 1, 0, 0, NAN}, {21, 4, 0, 7, 0, 0, NAN}},
+	{"array", {6, 1, 1, 1, 0, 0, NAN}, {24, 4, 0, 8, 0, 0, NAN}},
+	{"stores", {10, 0, 8, 1, 0, 0, NAN}, {21, 4, 0, 7, 0, 0, NAN}},
+	{"fp", {53, 2, 1, 1, 50, 0, NAN}, {24, 4, 0, 7, 0, 0, NAN}},
+	{"rep", {4, 0, 0, 1, 0, 30, NAN}, {21, 4, 0, 7, 0, 0, NAN}},
 };
-static const double sizes[SIZES] = { 10, 100, 1000, 10000, 100000, 1000000 };
+static const double sizes[SIZES] = {10, 100, 1000, 10000, 100000, 1000000};
 
 /* One counter's world: its points, filled by simulate(). */
 struct world {
@@ -34,29 +34,37 @@ struct world {
 	struct judged_event event;
 };
 
-static double predicted(size_t kernel, double size, int event) { return kernels[kernel].each[event] * size + kernels[kernel].once[event]; }
+static double predicted(size_t kernel, double size, int event)
+{
+	return kernels[kernel].each[event] * size + kernels[kernel].once[event];
+}
 
-static double normal(struct random *r) { return sqrt(-2 * log(1 - random_unit(r))) * cos(2 * M_PI * random_unit(r)); }
+static double normal(struct random *r)
+{
+	return sqrt(-2 * log(1 - random_unit(r))) * cos(2 * M_PI * random_unit(r));
+}
 
 /* What a counter shows of x events in an execution with u interrupts; z: all events' predictions. */
 typedef double shows(double x, double u, const double *z, struct random *r);
 
-static void simulate(struct world *w, int event, double scale, size_t n, shows *counter, bool knows_interrupts, uint64_t seed)
+static void simulate(struct world *w, int event, double scale, size_t n, shows *counter, bool knows_interrupts,
+		     uint64_t seed)
 {
-	struct random r = { seed };
+	struct random r = {seed};
 	for (size_t k = 0; k < KERNELS; k++)
 		for (size_t s = 0; s < SIZES; s++) {
 			size_t p = k * SIZES + s;
 			double size = sizes[s] * scale;
 			for (int e = 0; e < EVENTS; e++)
 				w->others[p][e] = predicted(k, size, e);
-			w->points[p] = (struct judged_point){ .kernel = kernels[k].name,
-							      .size = size,
-							      .predicted = w->others[p][event],
-							      .n = n,
-							      .observed = w->observed[p],
-							      .others = w->others[p],
-							      .interrupts = knows_interrupts ? w->interrupts[p] : NULL };
+			w->points[p] = (struct judged_point){.kernel = kernels[k].name,
+							     .size = size,
+							     .predicted = w->others[p][event],
+							     .n = n,
+							     .observed = w->observed[p],
+							     .others = w->others[p],
+							     .interrupts = knows_interrupts ? w->interrupts[p]
+											    : NULL};
 			for (size_t i = 0; i < n; i++) {
 				/* at 1000 a second and 10^9 instructions a second, and some faults at the start */
 				double mean = w->others[p][INSTRUCTIONS] / 1e6, u = 2;
@@ -66,8 +74,13 @@ static void simulate(struct world *w, int event, double scale, size_t n, shows *
 				w->observed[p][i] = counter(w->others[p][event], u, w->others[p], &r);
 			}
 		}
-	w->event = (struct judged_event){
-		.event = names[event], .points = w->points, .n_points = POINTS, .others = names, .n_others = EVENTS };
+	// clang-format off: a table, a row a line
+	w->event = (struct judged_event){.event = names[event],
+					 .points = w->points,
+					 .n_points = POINTS,
+					 .others = names,
+					 .n_others = EVENTS};
+	// clang-format on
 }
 
 static struct verdict judge(struct world *w, char text[300])
@@ -89,28 +102,70 @@ static struct verdict verdict_of(int event, double scale, size_t n, shows *count
 /* ---- planted faults ---- */
 
 static double clean(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, x; }
-static double twice(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, 2 * x; }
-static double sixteen(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, 16 * x; }
-static double half(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, floor(x / 2); }
-static double tenth_more(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, floor(1.1 * x); }
-static double overhead(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, x + 139; }
-static double per_interrupt(double x, double u, const double *z, struct random *r) { return (void)z, (void)r, x + u; }
-static double stuck(double x, double u, const double *z, struct random *r) { return (void)x, (void)u, (void)z, (void)r, 4711; }
-static double nothing(double x, double u, const double *z, struct random *r) { return (void)x, (void)u, (void)z, (void)r, 0; }
-static double wraps(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, fmod(x, ldexp(1, 40)); }
-static double saturates(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, fmin(x, 65535); }
+static double twice(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, 2 * x;
+}
+static double sixteen(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, 16 * x;
+}
+static double half(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, floor(x / 2);
+}
+static double tenth_more(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, floor(1.1 * x);
+}
+static double overhead(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, x + 139;
+}
+static double per_interrupt(double x, double u, const double *z, struct random *r)
+{
+	return (void)z, (void)r, x + u;
+}
+static double stuck(double x, double u, const double *z, struct random *r)
+{
+	return (void)x, (void)u, (void)z, (void)r, 4711;
+}
+static double nothing(double x, double u, const double *z, struct random *r)
+{
+	return (void)x, (void)u, (void)z, (void)r, 0;
+}
+static double wraps(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, fmod(x, ldexp(1, 40));
+}
+static double saturates(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, fmin(x, 65535);
+}
 static double throttled(double x, double u, const double *z, struct random *r)
 {
 	return (void)u, (void)z, (void)r, fmin(x, floor(20000 + 0.3 * (x - 20000)));
 }
-static double loads_instead(double x, double u, const double *z, struct random *r) { return (void)x, (void)u, (void)r, z[LOADS]; }
-static double stores_too(double x, double u, const double *z, struct random *r) { return (void)u, (void)r, x + z[STORES]; }
-static double iterations_too(double x, double u, const double *z, struct random *r) { return (void)u, (void)r, x + z[REP]; }
+static double loads_instead(double x, double u, const double *z, struct random *r)
+{
+	return (void)x, (void)u, (void)r, z[LOADS];
+}
+static double stores_too(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)r, x + z[STORES];
+}
+static double iterations_too(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)r, x + z[REP];
+}
 static double users_and_own(double x, double u, const double *z, struct random *r)
 {
 	return (void)x, z[INSTRUCTIONS] + 40000 + 2000 * u + 900 * normal(r);
 }
-static double own(double x, double u, const double *z, struct random *r) { return (void)x, (void)z, 40000 + 2000 * u + 900 * normal(r); }
+static double own(double x, double u, const double *z, struct random *r)
+{
+	return (void)x, (void)z, 40000 + 2000 * u + 900 * normal(r);
+}
 /* samples of 1000 events, of which a fifth is lost */
 static double drops(double x, double u, const double *z, struct random *r)
 {
@@ -118,7 +173,10 @@ static double drops(double x, double u, const double *z, struct random *r)
 	(void)u, (void)z;
 	return 1000 * fmin(n, fmax(0, nearbyint(0.8 * n + sqrt(0.16 * n) * normal(r))));
 }
-static double in_steps(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, (void)r, 1000 * floor(x / 1000); }
+static double in_steps(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, (void)r, 1000 * floor(x / 1000);
+}
 static double twice_in_rep(double x, double u, const double *z, struct random *r)
 {
 	return (void)u, (void)r, z[REP] > 0 ? 2 * x : x;
@@ -126,7 +184,10 @@ static double twice_in_rep(double x, double u, const double *z, struct random *r
 
 /* ---- clean counters: on average they show what took place, or a constant more ---- */
 
-static double with_noise(double x, double u, const double *z, struct random *r) { return (void)u, (void)z, nearbyint(x + 20 * normal(r)); }
+static double with_noise(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, nearbyint(x + 20 * normal(r));
+}
 static double with_growing_noise(double x, double u, const double *z, struct random *r)
 {
 	return (void)u, (void)z, nearbyint(x * (1 + 0.02 * normal(r)));
@@ -152,14 +213,15 @@ static double with_rare_excess(double x, double u, const double *z, struct rando
 
 /* ---- facts ---- */
 
-#define NAMED(event, scale, n, counter, knows, kind_is, shape_is, text_is)                                                        \
-	do {                                                                                                                      \
-		char text[300];                                                                                                   \
-		struct verdict v = verdict_of(event, scale, n, counter, knows, text);                                             \
-		if (!ok(v.kind == (kind_is) && v.shape == (shape_is), #counter " of %s: %s, %s", names[event],                    \
-			verdict_kind_name(kind_is), verdict_shape_name(shape_is)))                                                \
-			printf("# is %s, %s: %s\n", verdict_kind_name(v.kind), verdict_shape_name(v.shape), text);                \
-		equal_text(text, text_is, "… in words");                                                                          \
+#define NAMED(event, scale, n, counter, knows, kind_is, shape_is, text_is)                                        \
+	do {                                                                                                      \
+		char text[300];                                                                                   \
+		struct verdict v = verdict_of(event, scale, n, counter, knows, text);                             \
+		if (!ok(v.kind == (kind_is) && v.shape == (shape_is), #counter " of %s: %s, %s", names[event],    \
+			verdict_kind_name(kind_is), verdict_shape_name(shape_is)))                                \
+			printf("# is %s, %s: %s\n", verdict_kind_name(v.kind), verdict_shape_name(v.shape),       \
+			       text);                                                                             \
+		equal_text(text, text_is, "… in words");                                                          \
 	} while (0)
 
 static void name_faults(void)
@@ -173,7 +235,8 @@ static void name_faults(void)
 	NAMED(LOADS, 1, 3, tenth_more, true, VERDICT_PROPORTIONAL, SHAPE_TIMES, "counts 1.1 times the events");
 	NAMED(INSTRUCTIONS, 1, 10, per_interrupt, true, VERDICT_PROPORTIONAL, SHAPE_INTERRUPTS,
 	      "counts one more for each interrupt or fault");
-	NAMED(STORES, 1, 10, per_interrupt, true, VERDICT_PROPORTIONAL, SHAPE_INTERRUPTS, "counts one more for each interrupt or fault");
+	NAMED(STORES, 1, 10, per_interrupt, true, VERDICT_PROPORTIONAL, SHAPE_INTERRUPTS,
+	      "counts one more for each interrupt or fault");
 	NAMED(BRANCHES, 1, 3, stuck, true, VERDICT_WRONG, SHAPE_STUCK, "always shows 4711");
 	NAMED(FP, 1, 3, nothing, true, VERDICT_NOTHING, SHAPE_NONE, "");
 	NAMED(INSTRUCTIONS, 1e6, 3, wraps, false, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^40");
@@ -181,11 +244,15 @@ static void name_faults(void)
 	NAMED(INSTRUCTIONS, 1, 3, throttled, true, VERDICT_WRONG, SHAPE_THROTTLED,
 	      "throttled: beyond 20000 it loses events, 30 % are left");
 	NAMED(STORES, 1, 3, loads_instead, true, VERDICT_WRONG, SHAPE_INSTEAD, "counts loads:u instead");
-	NAMED(FP, 1, 3, stores_too, true, VERDICT_PROPORTIONAL, SHAPE_ALSO, "counts stores:u, too (as the POWER4 does)");
-	NAMED(INSTRUCTIONS, 1, 3, iterations_too, true, VERDICT_PROPORTIONAL, SHAPE_ALSO, "counts each iteration of a rep instruction");
-	NAMED(KERNEL, 1, 10, users_and_own, true, VERDICT_WRONG, SHAPE_LEVEL, "counts another level: instructions:u");
+	NAMED(FP, 1, 3, stores_too, true, VERDICT_PROPORTIONAL, SHAPE_ALSO,
+	      "counts stores:u, too (as the POWER4 does)");
+	NAMED(INSTRUCTIONS, 1, 3, iterations_too, true, VERDICT_PROPORTIONAL, SHAPE_ALSO,
+	      "counts each iteration of a rep instruction");
+	NAMED(KERNEL, 1, 10, users_and_own, true, VERDICT_WRONG, SHAPE_LEVEL,
+	      "counts another level: instructions:u");
 	NAMED(KERNEL, 1, 10, own, true, VERDICT_UNPREDICTABLE, SHAPE_NONE, "no prediction; no other witness");
-	NAMED(INSTRUCTIONS, 1, 3, in_steps, true, VERDICT_NOISY, SHAPE_RESOLUTION, "counts in steps of 1000; within 5 % from 20000 on");
+	NAMED(INSTRUCTIONS, 1, 3, in_steps, true, VERDICT_NOISY, SHAPE_RESOLUTION,
+	      "counts in steps of 1000; within 5 % from 20000 on");
 	NAMED(INSTRUCTIONS, 1, 3, twice_in_rep, true, VERDICT_WRONG, SHAPE_TIMES, "rep: counts each event twice");
 	char text[300];
 	struct verdict v = verdict_of(INSTRUCTIONS, 1, 10, drops, true, text);
@@ -206,7 +273,8 @@ static void thresholds(void)
 	for (size_t p = 0; p < POINTS; p++)
 		if (w.points[p].predicted >= law)
 			least = fmin(least, w.points[p].predicted);
-	near(v.usable_from, least, 0, "an overhead of 139 is within 5 % from the first tested size on that the threshold law allows");
+	near(v.usable_from, least, 0,
+	     "an overhead of 139 is within 5 % from the first tested size on that the threshold law allows");
 	ok(v.offset == 139 && v.half_width == 0, "the offset is 139 ± 0");
 	simulate(&w, INSTRUCTIONS, 1, 20, with_overhead, true, 1);
 	v = judge(&w, text);
@@ -246,14 +314,17 @@ static void no_data(void)
 static void trusts(void)
 {
 	ok(verdict_trust(VERDICT_EXACT, false, 0, 5) == TRUST_VERIFIED, "exact: verified");
-	ok(verdict_trust(VERDICT_OFFSET, true, 0, 5) == TRUST_VERIFIED && verdict_trust(VERDICT_OFFSET, false, 0, 1e9) == TRUST_BIASED,
+	ok(verdict_trust(VERDICT_OFFSET, true, 0, 5) == TRUST_VERIFIED &&
+		   verdict_trust(VERDICT_OFFSET, false, 0, 1e9) == TRUST_BIASED,
 	   "an offset taken off: verified; left in: biased");
 	ok(verdict_trust(VERDICT_PROPORTIONAL, true, 0, 1e9) == TRUST_BIASED, "proportional: biased");
-	ok(verdict_trust(VERDICT_NOISY, false, 1000, 1000) == TRUST_VERIFIED && verdict_trust(VERDICT_NOISY, false, 1000, 999) == TRUST_BIASED &&
+	ok(verdict_trust(VERDICT_NOISY, false, 1000, 1000) == TRUST_VERIFIED &&
+		   verdict_trust(VERDICT_NOISY, false, 1000, 999) == TRUST_BIASED &&
 		   verdict_trust(VERDICT_NOISY, false, INFINITY, 1e18) == TRUST_BIASED,
 	   "noisy: verified from N events on, else biased");
 	ok(verdict_trust(VERDICT_WRONG, true, 0, 1e9) == TRUST_REFUTED, "wrong: refuted");
-	ok(verdict_trust(VERDICT_UNPREDICTABLE, true, 0, 1e9) == TRUST_UNVERIFIED && verdict_trust(VERDICT_UNJUDGED, true, 0, 1) == TRUST_UNVERIFIED,
+	ok(verdict_trust(VERDICT_UNPREDICTABLE, true, 0, 1e9) == TRUST_UNVERIFIED &&
+		   verdict_trust(VERDICT_UNJUDGED, true, 0, 1) == TRUST_UNVERIFIED,
 	   "unpredictable, unjudged: unverified");
 }
 
@@ -262,20 +333,23 @@ static void trusts(void)
 static void accuse_no_clean_one(int times)
 {
 	static struct world w;
-	static shows *const counters[] = { clean,		 with_noise,	      with_growing_noise, with_poisson_noise,
-					   with_overhead,	 with_fixed_overhead, with_rare_excess };
-	size_t n = sizeof counters / sizeof *counters, accused[7] = { 0 }, machines = 0;
+	static shows *const counters[] = {
+		clean,         with_noise,          with_growing_noise, with_poisson_noise,
+		with_overhead, with_fixed_overhead, with_rare_excess};
+	size_t n = sizeof counters / sizeof *counters, accused[7] = {0}, machines = 0;
 	for (int run = 0; run < 1000 * times; run++) {
 		bool any = false;
 		for (size_t c = 0; c < n; c++) {
 			char text[300];
-			static const size_t executions[] = { 10, 20, 10, 30 };
-			simulate(&w, (run + (int)c) % REP, 1, counters[c] == clean ? 3 : executions[run % 4], counters[c], run % 2,
-				 (uint64_t)run * n + c);
+			static const size_t executions[] = {10, 20, 10, 30};
+			simulate(&w, (run + (int)c) % REP, 1, counters[c] == clean ? 3 : executions[run % 4],
+				 counters[c], run % 2, (uint64_t)run * n + c);
 			struct verdict v = judge(&w, text);
-			bool bad = verdict_accuses(v.kind) || v.kind == VERDICT_NOTHING || v.kind == VERDICT_UNJUDGED;
+			bool bad = verdict_accuses(v.kind) || v.kind == VERDICT_NOTHING ||
+				   v.kind == VERDICT_UNJUDGED;
 			if (bad && accused[c] < 3)
-				printf("# run %d, counter %zu, %s: %s, %s\n", run, c, names[(run + (int)c) % REP], verdict_kind_name(v.kind), text);
+				printf("# run %d, counter %zu, %s: %s, %s\n", run, c, names[(run + (int)c) % REP],
+				       verdict_kind_name(v.kind), text);
 			accused[c] += bad;
 			any |= bad;
 		}
@@ -283,7 +357,9 @@ static void accuse_no_clean_one(int times)
 	}
 	unsigned runs = 1000 * (unsigned)times;
 	double most = 1 - pow(0.05, 1.0 / runs);
-	ok(machines == 0, "no clean counter is accused on any of %u simulated machines: at 95 %%, fewer than %.2g of machines would be (%zu)",
+	ok(machines == 0,
+	   "no clean counter is accused on any of %u simulated machines: at 95 %%, fewer than %.2g of machines "
+	   "would be (%zu)",
 	   runs, most, machines);
 	ok(gsl_cdf_binomial_P(0, most, runs) <= 0.0500001, "… by the binomial distribution");
 }

@@ -33,9 +33,9 @@ static bool is_count(uint64_t count, uint64_t truth)
 
 static struct tare_counters *started(int scope, const char *events)
 {
-	const struct tare_options options = { .size = sizeof options, .scope = scope };
+	const struct tare_options options = {.size = sizeof options, .scope = scope};
 	struct tare_counters *c = NULL;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (tare_open(&options, &c, &error) && tare_add(c, events, &error) && tare_start(c, &error))
 		return c;
 	printf("# %s; %s\n", error.text, error.hint);
@@ -56,8 +56,8 @@ __attribute__((noinline)) static void region(struct tare_counters *c, uint64_t t
 
 static void test_regions(void)
 {
-	struct tare_counters *c =
-	    started(TARE_THREAD, "instructions:u,cycles:u,instructions:k,page-faults:u,task-clock");
+	struct tare_counters *c = started(TARE_THREAD,
+					  "instructions:u,cycles:u,instructions:k,page-faults:u,task-clock");
 	struct tare_reading one[TARE_EVENTS_MOST], two[TARE_EVENTS_MOST], none[TARE_EVENTS_MOST];
 	if (!ok(c != NULL, "hardware and software events are of one set"))
 		return;
@@ -124,7 +124,7 @@ static void test_turns(void)
 	printf("# %zu events are one more than fits\n", n);
 	struct tare_counters *c;
 	struct tare_reading spent[TARE_EVENTS_MOST];
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!ok(tare_open(NULL, &c, &error), "a set opens"))
 		return;
 	for (size_t i = 0; i < n; i++)
@@ -186,7 +186,7 @@ static void test_process(void)
 int main(void)
 {
 	struct tare_counters *c;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	exact_here = getenv("TARE_IN_GUEST") != NULL;
 	bool counts = tare_open(NULL, &c, &error) && tare_add(c, "instructions:u", &error);
 	tare_close(c);

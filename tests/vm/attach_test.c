@@ -9,7 +9,7 @@
 #include "vm/counted.h"
 
 enum { THREADS = 3 };
-static const uint64_t loops[THREADS] = { 100000, 300000, 1000000 };
+static const uint64_t loops[THREADS] = {100000, 300000, 1000000};
 
 struct spinning {
 	pid_t pid, tids[THREADS];
@@ -72,7 +72,7 @@ static void a_process_and_its_threads(void)
 		return;
 	snprintf(pid, sizeof pid, "%d", (int)s.pid);
 	struct started *tare = tare_start(
-	    0, (const char *const[]){ "count", "-p", pid, "--per-thread", "-e", "instructions:u", NULL });
+		0, (const char *const[]){"count", "-p", pid, "--per-thread", "-e", "instructions:u", NULL});
 	bool ran = tare_counts(tare, 4) && spinners_run(&s);
 	spinners_end(&s);
 	struct counted *c = tare_wait(tare);
@@ -91,7 +91,7 @@ static void a_process_and_its_threads(void)
 		printf("# %s\n", c->said);
 	if (in_guest()) {
 		ok(value[1] - value[0] == 2.0 * (double)(loops[1] - loops[0]) &&
-		       value[2] - value[1] == 2.0 * (double)(loops[2] - loops[1]),
+			   value[2] - value[1] == 2.0 * (double)(loops[2] - loops[1]),
 		   "threads differ by exactly the instructions of their loops");
 		double around = value[0] - 2.0 * (double)loops[0];
 		ok(around > 0 && around < 200,
@@ -108,8 +108,8 @@ static void one_thread(void)
 	if (!ok(spinners_start(&s), "the program waits again"))
 		return;
 	snprintf(tid, sizeof tid, "%d", (int)s.tids[1]);
-	struct started *tare =
-	    tare_start(0, (const char *const[]){ "count", "-t", tid, "-e", "instructions:u", NULL });
+	struct started *tare = tare_start(0,
+					  (const char *const[]){"count", "-t", tid, "-e", "instructions:u", NULL});
 	bool ran = tare_counts(tare, 1) && spinners_run(&s);
 	spinners_end(&s);
 	struct counted *c = tare_wait(tare);
@@ -127,8 +127,8 @@ static void interrupted(void)
 	if (!ok(spinners_start(&s), "the program waits a third time"))
 		return;
 	snprintf(pid, sizeof pid, "%d", (int)s.pid);
-	struct started *tare =
-	    tare_start(0, (const char *const[]){ "count", "-p", pid, "-e", "instructions:u", NULL });
+	struct started *tare = tare_start(0,
+					  (const char *const[]){"count", "-p", pid, "-e", "instructions:u", NULL});
 	bool ran = tare_counts(tare, 4) && spinners_run(&s);
 	kill(tare_pid(tare), SIGINT);
 	struct counted *c = tare_wait(tare);
@@ -166,8 +166,8 @@ static void system_wide(void)
 	struct spinning s;
 	if (!ok(spinners_start(&s), "another program waits"))
 		return;
-	struct started *tare =
-	    tare_start(0, (const char *const[]){ "count", "-a", "--for", "1", "-e", "instructions:u", NULL });
+	struct started *tare = tare_start(
+		0, (const char *const[]){"count", "-a", "--for", "1", "-e", "instructions:u", NULL});
 	bool ran = tare_counts(tare, 1) && spinners_run(&s);
 	c = tare_wait(tare);
 	spinners_end(&s);

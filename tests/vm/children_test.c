@@ -4,9 +4,9 @@
 
 static double count(const char *follow, const char *argument)
 {
-	struct counted *c =
-	    follow ? tare_run("count", follow, "-e", "instructions:u", kernel("children"), argument, NULL)
-		   : tare_run("count", "-e", "instructions:u", kernel("children"), argument, NULL);
+	struct counted *c = follow ? tare_run("count", follow, "-e", "instructions:u", kernel("children"),
+					      argument, NULL)
+				   : tare_run("count", "-e", "instructions:u", kernel("children"), argument, NULL);
 	double value = event_row(c, "instructions:u").value;
 	if (isnan(value))
 		printf("# status %d: %s\n", c->status, c->said);
@@ -23,7 +23,7 @@ int main(void)
 	static const struct {
 		const char *argument;
 		uint64_t n;
-	} cases[] = { { "1", 1 }, { "1000", 1000 }, { "500000", 500000 } };
+	} cases[] = {{"1", 1}, {"1000", 1000}, {"500000", 500000}};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		double with = count(NULL, cases[i].argument), without = count("--no-children", cases[i].argument);
 		double all = (double)predicted("children", "instructions", cases[i].n);

@@ -20,11 +20,11 @@ static double instructions_of(const char *name, const char *argument)
 
 int main(void)
 {
-	static const char *const names[] = { "loop",        "chain",  "loads",      "stores",   "array",
-					     "branches",    "calls",  "syscalls",   "children", "pages",
-					     "phases",      "linear", "misaligned", "fp-add",   "fp-add-single",
-					     "fp-multiply", "fp-fma" };
-	static const uint64_t arguments[] = { 1, 2, 10, 999, 4000 };
+	static const char *const names[] = {"loop",        "chain",  "loads",      "stores",   "array",
+					    "branches",    "calls",  "syscalls",   "children", "pages",
+					    "phases",      "linear", "misaligned", "fp-add",   "fp-add-single",
+					    "fp-multiply", "fp-fma"};
+	static const uint64_t arguments[] = {1, 2, 10, 999, 4000};
 	if (no_pmu()) {
 		skip(no_pmu(), "the kernels' instructions are counted as predicted");
 		return done();

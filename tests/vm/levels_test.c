@@ -14,10 +14,10 @@ struct levels {
 
 static struct levels levels_of(const char *name, const char *argument)
 {
-	struct counted *c =
-	    tare_run("count", "-e", "instructions:u,instructions:k,instructions:uk", kernel(name), argument, NULL);
-	struct levels levels = { event_row(c, "instructions:u").value, event_row(c, "instructions:k").value,
-				 event_row(c, "instructions:uk").value };
+	struct counted *c = tare_run("count", "-e", "instructions:u,instructions:k,instructions:uk", kernel(name),
+				     argument, NULL);
+	struct levels levels = {event_row(c, "instructions:u").value, event_row(c, "instructions:k").value,
+				event_row(c, "instructions:uk").value};
 	if (isnan(levels.user) || isnan(levels.kernel) || isnan(levels.both))
 		printf("# status %d: %s\n", c->status, c->said);
 	counted_free(c);
@@ -28,14 +28,14 @@ static struct levels levels_of(const char *name, const char *argument)
  * fails. */
 static double kernel_from_exec(const char *path)
 {
-	struct perf_event_attr attr = { .size = sizeof attr,
-					.type = PERF_TYPE_HARDWARE,
-					.config = PERF_COUNT_HW_INSTRUCTIONS,
-					.disabled = 1,
-					.enable_on_exec = 1,
-					.inherit = 1,
-					.exclude_user = 1,
-					.exclude_hv = 1 };
+	struct perf_event_attr attr = {.size = sizeof attr,
+				       .type = PERF_TYPE_HARDWARE,
+				       .config = PERF_COUNT_HW_INSTRUCTIONS,
+				       .disabled = 1,
+				       .enable_on_exec = 1,
+				       .inherit = 1,
+				       .exclude_user = 1,
+				       .exclude_hv = 1};
 	int gate[2];
 	char byte = 0;
 	uint64_t count = 0;
@@ -64,7 +64,7 @@ int main(void)
 		skip(no_pmu(), "user and kernel instructions are told apart");
 		return done();
 	}
-	static const char *const arguments[] = { "1000", "2000", "4000", "8000" };
+	static const char *const arguments[] = {"1000", "2000", "4000", "8000"};
 	enum { N = sizeof arguments / sizeof *arguments };
 	struct levels at[N];
 	bool user_exact = true;

@@ -17,9 +17,9 @@ enum { PAGES = 1000, MS = 1000000 };
 
 static struct tare_counters *set_of(int scope, const char *events)
 {
-	const struct tare_options options = { .size = sizeof options, .scope = scope };
+	const struct tare_options options = {.size = sizeof options, .scope = scope};
 	struct tare_counters *c = NULL;
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (tare_open(&options, &c, &error) && tare_add(c, events, &error))
 		return c;
 	printf("# %s: %s; %s\n", events, error.text, error.hint);
@@ -84,10 +84,11 @@ static uint64_t count_of(const struct tare_counters *c, size_t event)
 
 static void test_faults(void)
 {
-	struct tare_error error = { 0 };
-	struct seen seen = { .thread = pthread_self() };
+	struct tare_error error = {0};
+	struct seen seen = {.thread = pthread_self()};
 	struct tare_counters *c = set_of(TARE_THREAD, "minor-faults:u,page-faults:u");
-	if (!ok(c && tare_overflow(c, 1, 10, on_overflow, &seen, &error), "a handler for each tenth page fault: %s", error.text))
+	if (!ok(c && tare_overflow(c, 1, 10, on_overflow, &seen, &error),
+		"a handler for each tenth page fault: %s", error.text))
 		return;
 	touch(PAGES);
 	equal_u64((uint64_t)seen.calls, 0, "it is not called before the set is started");
@@ -103,7 +104,8 @@ static void test_faults(void)
 	ok(errno == 0, "the program's errno is as it was");
 	tare_stop(c, NULL, NULL);
 	/* what is over of a period at the beginning and the end */
-	ok(called >= (int)(faults / 10) - (OWN_FAULTS ? 20 : 1) && called <= (int)(faults / 10) + 1, "%d calls for %" PRIu64 " page faults", called, faults);
+	ok(called >= (int)(faults / 10) - (OWN_FAULTS ? 20 : 1) && called <= (int)(faults / 10) + 1,
+	   "%d calls for %" PRIu64 " page faults", called, faults);
 	ok(seen.event == 1 && seen.period == 10, "it is told the event and the period");
 	ok(seen.count > 0 && seen.count <= count_of(c, 1), "it can read the set (%" PRIu64 ")", seen.count);
 	before = seen.calls;
@@ -124,13 +126,14 @@ static void test_faults(void)
 /* Two events of one set, each with a handler of its own; and one set after the other. */
 static void test_several(void)
 {
-	struct seen one = { .thread = pthread_self() }, two = one;
+	struct seen one = {.thread = pthread_self()}, two = one;
 	struct tare_counters *c = set_of(TARE_THREAD, "page-faults:u,minor-faults:u");
-	bool did = c && tare_overflow(c, 0, 10, on_overflow, &one, NULL) && tare_overflow(c, 1, 50, on_overflow, &two, NULL) && tare_start(c, NULL);
+	bool did = c && tare_overflow(c, 0, 10, on_overflow, &one, NULL) &&
+		   tare_overflow(c, 1, 50, on_overflow, &two, NULL) && tare_start(c, NULL);
 	touch(PAGES);
 	tare_stop(c, NULL, NULL);
-	ok(did && one.calls >= PAGES / 10 - 1 && two.calls >= PAGES / 50 - 1 && two.calls < one.calls, "two events have a handler each (%d, %d calls)", one.calls,
-	   two.calls);
+	ok(did && one.calls >= PAGES / 10 - 1 && two.calls >= PAGES / 50 - 1 && two.calls < one.calls,
+	   "two events have a handler each (%d, %d calls)", one.calls, two.calls);
 	tare_close(c);
 	int before = one.calls;
 	touch(PAGES);
@@ -148,10 +151,11 @@ static void test_several(void)
 
 static void test_clock(void)
 {
-	struct tare_error error = { 0 };
-	struct seen seen = { .thread = pthread_self() };
+	struct tare_error error = {0};
+	struct seen seen = {.thread = pthread_self()};
 	struct tare_counters *c = set_of(TARE_THREAD, "cpu-clock");
-	if (!ok(c && tare_overflow(c, 0, MS, on_overflow, &seen, &error), "a handler for each millisecond: %s", error.text))
+	if (!ok(c && tare_overflow(c, 0, MS, on_overflow, &seen, &error), "a handler for each millisecond: %s",
+		error.text))
 		return;
 	tare_start(c, NULL);
 	burn(100 * MS);
@@ -160,8 +164,8 @@ static void test_clock(void)
 	/* a handler's own time is in no period; a busy machine's timers are late */
 	ok(seen.calls > (int)due / 2 && seen.calls <= (int)due + 1, "%d calls in %" PRIu64 " ms", seen.calls, due);
 	ok(seen.in_burn > seen.calls / 2, "at the places that the time went to (%d)", seen.in_burn);
-	ok(!tare_overflow(c, 0, 9999, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE, "a period that the kernel would make longer is an error: %s",
-	   error.text);
+	ok(!tare_overflow(c, 0, 9999, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE,
+	   "a period that the kernel would make longer is an error: %s", error.text);
 	tare_close(c);
 }
 
@@ -197,22 +201,24 @@ static void test_threads(void)
 		least = seen[i].calls < least ? seen[i].calls : least;
 	}
 	ok(did && elsewhere == 0, "each thread's handler is called in that thread");
-	ok(least >= 5 * PAGES / 10 - 1 && (OWN_FAULTS || most < 5 * PAGES / 10 + 50), "for its own page faults (%d … %d calls)", least, most);
+	ok(least >= 5 * PAGES / 10 - 1 && (OWN_FAULTS || most < 5 * PAGES / 10 + 50),
+	   "for its own page faults (%d … %d calls)", least, most);
 }
 
 /* ---- regions ---- */
 
 static void test_regions(void)
 {
-	struct tare_error error = { 0 };
+	struct tare_error error = {0};
 	if (!ok(tare_regions_start("page-faults:u", &error), "regions beside handlers: %s", error.text))
 		return;
-	struct seen seen = { .thread = pthread_self(), .region = tare_region("handler", NULL) };
+	struct seen seen = {.thread = pthread_self(), .region = tare_region("handler", NULL)};
 	struct tare_region *work = tare_region("work", NULL);
 	struct tare_region_passes passes, handlers;
 	struct tare_reading reading;
 	struct tare_counters *c = set_of(TARE_THREAD, "page-faults:u,cpu-clock");
-	bool did = c && tare_overflow(c, 0, 3, on_overflow, &seen, NULL) && tare_overflow(c, 1, MS / 10, on_overflow, &seen, NULL) && tare_start(c, NULL);
+	bool did = c && tare_overflow(c, 0, 3, on_overflow, &seen, NULL) &&
+		   tare_overflow(c, 1, MS / 10, on_overflow, &seen, NULL) && tare_start(c, NULL);
 	for (int i = 0; i < 2000; i++) {
 		tare_region_begin(work);
 		touch(3);
@@ -222,17 +228,19 @@ static void test_regions(void)
 	tare_close(c);
 	did = did && tare_region_read(work, TARE_THREAD, &passes, &reading, &error);
 	did = did && tare_region_read(seen.region, TARE_THREAD, &handlers, NULL, &error);
-	ok(did && passes.entries == 2000 && passes.exits == 2000 && passes.unbalanced == 0, "regions that handlers interrupt stay whole: %s", error.text);
-	ok(handlers.entries == (uint64_t)seen.calls && handlers.exits == handlers.entries && seen.calls >= 2000, "and so do the handlers' own (%d)", seen.calls);
-	ok(reading.state == TARE_COUNTED && reading.count >= 6000 && (OWN_FAULTS || reading.count < 6100), "the region has its page faults (%" PRIu64 ")",
-	   reading.count);
+	ok(did && passes.entries == 2000 && passes.exits == 2000 && passes.unbalanced == 0,
+	   "regions that handlers interrupt stay whole: %s", error.text);
+	ok(handlers.entries == (uint64_t)seen.calls && handlers.exits == handlers.entries && seen.calls >= 2000,
+	   "and so do the handlers' own (%d)", seen.calls);
+	ok(reading.state == TARE_COUNTED && reading.count >= 6000 && (OWN_FAULTS || reading.count < 6100),
+	   "the region has its page faults (%" PRIu64 ")", reading.count);
 }
 
 /* ---- fork ---- */
 
 static void test_fork(void)
 {
-	struct seen seen = { .thread = pthread_self() };
+	struct seen seen = {.thread = pthread_self()};
 	struct tare_counters *c = set_of(TARE_THREAD, "page-faults:u");
 	bool did = c && tare_overflow(c, 0, 10, on_overflow, &seen, NULL) && tare_start(c, NULL);
 	int before = seen.calls, status = 0;
@@ -249,7 +257,8 @@ static void test_fork(void)
 		_exit(none && seen.calls >= had + PAGES / 10 - 1 ? 0 : 1);
 	}
 	waitpid(child, &status, 0);
-	ok(did && WIFEXITED(status) && WEXITSTATUS(status) == 0, "a forked child has no handler of its parent's, and may have its own");
+	ok(did && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	   "a forked child has no handler of its parent's, and may have its own");
 	before = seen.calls;
 	touch(PAGES);
 	ok(seen.calls >= before + PAGES / 10 - 1, "the parent's goes on");
@@ -262,17 +271,23 @@ static void nothing(int number) { (void)number; }
 
 static void test_refusals(void)
 {
-	struct tare_error error = { 0 };
-	struct seen seen = { .thread = pthread_self() };
-	struct tare_counters *c = set_of(TARE_THREAD, "page-faults:u,context-switches"), *process = set_of(TARE_PROCESS, "page-faults:u");
+	struct tare_error error = {0};
+	struct seen seen = {.thread = pthread_self()};
+	struct tare_counters *c = set_of(TARE_THREAD, "page-faults:u,context-switches"),
+			     *process = set_of(TARE_PROCESS, "page-faults:u");
 	if (!ok(c && process, "sets for mistakes"))
 		return;
-	ok(!tare_overflow(c, 2, 10, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE, "an event that the set has not: %s", error.text);
-	ok(!tare_overflow(c, 0, 0, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE, "no period: %s", error.text);
-	ok(!tare_overflow(c, 0, 1ull << 62, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE, "a period beyond the kernel's: %s", error.text);
-	ok(!tare_overflow(process, 0, 10, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE, "a process's set: %s", error.text);
+	ok(!tare_overflow(c, 2, 10, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE,
+	   "an event that the set has not: %s", error.text);
+	ok(!tare_overflow(c, 0, 0, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE, "no period: %s",
+	   error.text);
+	ok(!tare_overflow(c, 0, 1ull << 62, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE,
+	   "a period beyond the kernel's: %s", error.text);
+	ok(!tare_overflow(process, 0, 10, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE,
+	   "a process's set: %s", error.text);
 	tare_start(c, NULL);
-	ok(!tare_overflow(c, 0, 10, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE, "a started set: %s", error.text);
+	ok(!tare_overflow(c, 0, 10, on_overflow, &seen, &error) && error.code == TARE_ERROR_USAGE,
+	   "a started set: %s", error.text);
 	tare_stop(c, NULL, NULL);
 	tare_close(c);
 	tare_close(process);
@@ -290,7 +305,8 @@ static void test_refusals(void)
 	waitpid(child, &status, 0);
 	ok(WIFEXITED(status) && WEXITSTATUS(status) == 0, "no signal is left");
 	c = set_of(TARE_THREAD, "page-faults:u");
-	ok(!tare_overflow(c, 1, 10, on_overflow, &seen, NULL) && tare_overflow(c, 0, 10, on_overflow, &seen, NULL), "errors need no place");
+	ok(!tare_overflow(c, 1, 10, on_overflow, &seen, NULL) && tare_overflow(c, 0, 10, on_overflow, &seen, NULL),
+	   "errors need no place");
 	tare_close(c);
 }
 
@@ -311,25 +327,28 @@ static void loop(uint64_t n)
 
 static void test_cycles(void)
 {
-	struct tare_error error = { 0 };
-	struct seen seen = { .thread = pthread_self() };
+	struct tare_error error = {0};
+	struct seen seen = {.thread = pthread_self()};
 	struct tare_counters *c = set_of(TARE_THREAD, "cycles:u");
 	if (!c) {
 		skip("this machine has no PMU (the guest's tests stand for it)", "cycles call a handler");
 		return;
 	}
-	if (!ok(tare_overflow(c, 0, 100000, on_overflow, &seen, &error), "a handler for each 100,000 cycles: %s", error.text))
+	if (!ok(tare_overflow(c, 0, 100000, on_overflow, &seen, &error), "a handler for each 100,000 cycles: %s",
+		error.text))
 		return;
 	tare_start(c, NULL);
 	loop(5000000);
 	tare_stop(c, NULL, NULL);
 	uint64_t due = count_of(c, 0) / 100000;
 	/* the handler's own cycles are in no period */
-	ok((uint64_t)seen.calls <= due && (uint64_t)seen.calls >= due * 9 / 10 && due >= 10, "%d calls for %" PRIu64 " periods", seen.calls, due);
+	ok((uint64_t)seen.calls <= due && (uint64_t)seen.calls >= due * 9 / 10 && due >= 10,
+	   "%d calls for %" PRIu64 " periods", seen.calls, due);
 	tare_close(c);
 	c = set_of(TARE_THREAD, "instructions:u");
 	if (getenv("TARE_IN_GUEST"))
-		ok(c && !tare_overflow(c, 0, 100000, on_overflow, &seen, &error) && error.code == TARE_ERROR_UNSUPPORTED,
+		ok(c && !tare_overflow(c, 0, 100000, on_overflow, &seen, &error) &&
+			   error.code == TARE_ERROR_UNSUPPORTED,
 		   "an event that counts and does not overflow is found by trial: %s", error.text);
 	tare_close(c);
 }

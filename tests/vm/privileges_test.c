@@ -25,8 +25,8 @@ static const struct setting {
 	int paranoid;
 	bool user, kernel, cpus;
 } settings[] = {
-	{ 4, false, false, false }, { 3, false, false, false }, { 2, true, false, false },
-	{ 1, true, true, false },   { 0, true, true, true },    { -1, true, true, true },
+	{4, false, false, false}, {3, false, false, false}, {2, true, false, false},
+	{1, true, true, false},   {0, true, true, true},    {-1, true, true, true},
 };
 
 /* The event is counted, or its row says that the setting forbids it. */
@@ -46,8 +46,8 @@ static void check_event(const struct counted *c, const char *event, bool allowed
 /* Asked for without a level, an event is counted at the level that works, and its row has that level's name. */
 static void check_no_level(int paranoid)
 {
-	struct counted *c =
-	    tare_as(NOBODY, (const char *const[]){ "count", "-e", "instructions", kernel("empty"), NULL });
+	struct counted *c = tare_as(NOBODY,
+				    (const char *const[]){"count", "-e", "instructions", kernel("empty"), NULL});
 	if (!ok(event_row(c, "instructions:u").value == 3 && !row_of(c, "instructions", 0),
 		"perf_event_paranoid %d: 'instructions' becomes 'instructions:u', by name", paranoid))
 		printf("# status %d: %s\n", c->status, c->said);
@@ -56,8 +56,8 @@ static void check_no_level(int paranoid)
 
 static void check_cpus(bool allowed, int paranoid)
 {
-	struct counted *c = tare_as(
-	    NOBODY, (const char *const[]){ "count", "-a", "-e", "instructions:u", kernel("loop"), "1000", NULL });
+	struct counted *c = tare_as(NOBODY, (const char *const[]){"count", "-a", "-e", "instructions:u",
+								  kernel("loop"), "1000", NULL});
 	char reason[64];
 	snprintf(reason, sizeof reason, "perf_event_paranoid is %d", paranoid);
 	struct row row = event_row(c, "instructions:u");
@@ -72,7 +72,7 @@ static void check_cpus(bool allowed, int paranoid)
 
 static json_t *doctor(uid_t uid)
 {
-	struct counted *c = tare_as(uid, (const char *const[]){ "doctor", "--json", NULL });
+	struct counted *c = tare_as(uid, (const char *const[]){"doctor", "--json", NULL});
 	json_t *report = json_loads(c->said, 0, NULL);
 	if (!report)
 		printf("# status %d: %s\n", c->status, c->said);
@@ -97,8 +97,8 @@ static unsigned works(json_t *report)
 	json_t *finding;
 	size_t i;
 	unsigned n = 0;
-	json_array_foreach(json_object_get(report, "findings"), i, finding) n +=
-	    strcmp(json_string_value(json_object_get(finding, "state")), "works") == 0;
+	json_array_foreach(json_object_get(report, "findings"), i, finding)
+		n += strcmp(json_string_value(json_object_get(finding, "state")), "works") == 0;
 	return n;
 }
 
@@ -133,8 +133,8 @@ static void check_doctor(const struct setting *s)
 {
 	json_t *report = doctor(NOBODY);
 	ok(finding_works(report, "hardware counters") == s->user &&
-	       finding_works(report, "the kernel's part") == s->kernel &&
-	       finding_works(report, "whole CPUs (-a, -C)") == s->cpus,
+		   finding_works(report, "the kernel's part") == s->kernel &&
+		   finding_works(report, "whole CPUs (-a, -C)") == s->cpus,
 	   "perf_event_paranoid %d: doctor tells the unprivileged user what the counts above bear out",
 	   s->paranoid);
 	if (!s->cpus)
@@ -149,7 +149,7 @@ static void other_users_processes(void)
 	set_paranoid(1);
 	snprintf(pid, sizeof pid, "%d", (int)getpid());
 	struct counted *c = tare_as(
-	    NOBODY, (const char *const[]){ "count", "-p", pid, "--for", "0.1", "-e", "instructions:u", NULL });
+		NOBODY, (const char *const[]){"count", "-p", pid, "--for", "0.1", "-e", "instructions:u", NULL});
 	if (!ok(c->status == 3 && strstr(c->said, "another user"),
 		"another user's process is refused with that reason"))
 		printf("# status %d: %s\n", c->status, c->said);
@@ -166,7 +166,7 @@ static void root(void)
 	counted_free(c);
 	json_t *report = doctor(0);
 	ok(finding_works(report, "hardware counters") && finding_works(report, "the kernel's part") &&
-	       finding_works(report, "whole CPUs (-a, -C)"),
+		   finding_works(report, "whole CPUs (-a, -C)"),
 	   "and doctor says so");
 	/* Reading counters without system calls is off by default on arm64. */
 	bool step = !json_is_null(json_object_get(report, "step"));
@@ -222,9 +222,10 @@ int main(void)
 			ok(false, "perf_event_paranoid can be set to %d", s->paranoid);
 			continue;
 		}
-		struct counted *c = tare_as(
-		    NOBODY, (const char *const[]){ "count", "-e", "instructions:u,instructions:k,instructions:uk",
-						   kernel("empty"), NULL });
+		struct counted *c = tare_as(NOBODY,
+					    (const char *const[]){"count", "-e",
+								  "instructions:u,instructions:k,instructions:uk",
+								  kernel("empty"), NULL});
 		check_event(c, "instructions:u", s->user, 3, s->paranoid);
 		check_event(c, "instructions:k", s->kernel, 1000, s->paranoid);
 		check_event(c, "instructions:uk", s->kernel, 1000, s->paranoid);

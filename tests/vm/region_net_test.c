@@ -26,7 +26,7 @@ static int run_program(const char *what, const char *events, const char *calibra
 {
 	pid_t child = fork();
 	if (child == 0) {
-		char copy[64], *at = copy, *words[4] = { (char *)program };
+		char copy[64], *at = copy, *words[4] = {(char *)program};
 		snprintf(copy, sizeof copy, "%s", what);
 		words[1] = strsep(&at, " ");
 		words[2] = at;
@@ -50,9 +50,9 @@ static bool find(const char *region, const char *event, struct region_line *out)
 	char start[128], *text = file_read(report_file, 1 << 20, NULL, NULL), *lines = text;
 	bool found = false;
 	snprintf(start, sizeof start, "\"%s\",all,", region);
-	*out = (struct region_line){ .count = NAN };
+	*out = (struct region_line){.count = NAN};
 	for (char *line; !found && lines && (line = strsep(&lines, "\n"));) {
-		char *fields[16] = { 0 }, name[64];
+		char *fields[16] = {0}, name[64];
 		size_t n = 0;
 		if (strncmp(line, start, strlen(start)) != 0)
 			continue;
@@ -106,7 +106,7 @@ static void net_is(const char *region, double passes, double each, double site, 
 static void test_kept(void)
 {
 	struct calibration c;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (!ok(calibration_load(calibration_file, &c, &err), "the calibration that was kept can be loaded: %s",
 		err.text))
 		return;
@@ -149,7 +149,8 @@ static bool report_has(const char *line)
 	return has;
 }
 
-static const char no_interrupts[] = "# \u00b1 covers the reading only: counts with the kernel's part also include interrupts";
+static const char no_interrupts[] =
+	"# \u00b1 covers the reading only: counts with the kernel's part also include interrupts";
 
 /* stub: of a stub's call, EQUAL or what is let through; more: all of the facts. */
 static void test_net(const char *user_read, const char *how, double stub, bool more)
@@ -185,7 +186,7 @@ static void test_net(const char *user_read, const char *how, double stub, bool m
 	net_is("inner", 20000, 201, C_CALL, 0, FACT("%s: twenty thousand passes in C", how));
 	run_program("small", "instructions:u", calibration_file, user_read);
 	ok(find("inner", "instructions:u", &row) && strcmp(row.state, "refused") == 0 && isnan(row.count) &&
-	       row.raw > 0,
+		   row.raw > 0,
 	   "%s: 7 instructions in C, ± 3, are refused: %s", how, row.state);
 }
 
@@ -194,27 +195,28 @@ static void test_gross(void)
 	struct region_line row;
 	run_program("recursion", "instructions:u", calibration_file, "0");
 	ok(find("inner", "instructions:u", &row) && strcmp(row.state, "counted") == 0 &&
-	       row.count == (double)row.raw && !*row.tare,
+		   row.count == (double)row.raw && !*row.tare,
 	   "recursion, whose calls are not calibrated, is reported gross");
 	run_program("nested", "instructions:u", "none", "0");
 	ok(find("inner", "instructions:u", &row) && row.count == (double)row.raw && !*row.tare &&
-	       !*row.calibration && row.count > 60100,
+		   !*row.calibration && row.count > 60100,
 	   "without a calibration all is gross");
 	ok(!report_has(no_interrupts), "counts at user level have no interrupts in them to speak of");
 	run_program("nested", "instructions", calibration_file, "0");
-	ok(report_has(no_interrupts), "a report of counts with the kernel's part says that their ± is not of interrupts");
+	ok(report_has(no_interrupts),
+	   "a report of counts with the kernel's part says that their ± is not of interrupts");
 	/* how often the kernel interrupts it is the machine's: no arithmetic says so */
 	ok(find("inner", "instructions", &row) && *row.tare &&
-	       (strcmp(row.state, "refused") == 0 || (row.count >= 60000 && row.count < (double)row.raw)),
-	   "with the kernel's part, the measuring is taken off, or it is refused: %s %.0f, raw %llu, ± %s", row.state, row.count,
-	   row.raw, row.half_width);
+		   (strcmp(row.state, "refused") == 0 || (row.count >= 60000 && row.count < (double)row.raw)),
+	   "with the kernel's part, the measuring is taken off, or it is refused: %s %.0f, raw %llu, ± %s",
+	   row.state, row.count, row.raw, row.half_width);
 }
 
 static bool calibrate(const char *interfaces)
 {
-	struct counted *calibrated =
-	    tare_run("calibrate", "-e", "instructions,instructions:u,stores:u", "--processes", "2", "--quick",
-		     "--interfaces", interfaces, "-o", calibration_file, "--", kernel("phases"), "2", NULL);
+	struct counted *calibrated = tare_run("calibrate", "-e", "instructions,instructions:u,stores:u",
+					      "--processes", "2", "--quick", "--interfaces", interfaces, "-o",
+					      calibration_file, "--", kernel("phases"), "2", NULL);
 	bool done = calibrated && calibrated->status == 0;
 	if (!done)
 		printf("# %s\n", calibrated ? calibrated->said : "tare was not run");
@@ -238,7 +240,7 @@ static bool allow_user_reads(bool on)
 static void test_user_reads(void)
 {
 	struct calibration c;
-	struct error err = { 0 };
+	struct error err = {0};
 	if (!ok(allow_user_reads(true) && calibrate("library,library-user,stubs"),
 		"with user reads, tare calibrate works"))
 		return;
@@ -259,7 +261,8 @@ static void test_user_reads(void)
 	test_net("1", "by user reads", 1, false);
 	/* so many that it comes into some (one in about 200000 was seen) */
 	run_program("stub-entries 500000", "instructions:u", calibration_file, "1");
-	net_is("asm_1", 500000, 7, 1, 0, "by user reads: half a million passes of 7 instructions, some of their readings made again");
+	net_is("asm_1", 500000, 7, 1, 0,
+	       "by user reads: half a million passes of 7 instructions, some of their readings made again");
 }
 
 int main(void)

@@ -24,9 +24,9 @@ static json_t *region_of(const struct counted *c, const char *name)
 {
 	size_t i;
 	json_t *region;
-	json_array_foreach(json_object_get(c->report, "regions"), i, region)
-		if (strcmp(json_string_value(json_object_get(region, "name")), name) == 0)
-			return region;
+	json_array_foreach(json_object_get(c->report, "regions"), i,
+			   region) if (strcmp(json_string_value(json_object_get(region, "name")), name) ==
+				       0) return region;
 	return NULL;
 }
 
@@ -34,9 +34,11 @@ static double value_of(const json_t *region, const char *event)
 {
 	size_t i;
 	json_t *row;
-	json_array_foreach(json_object_get(region, "results"), i, row)
-		if (strcmp(json_string_value(json_object_get(row, "event")), event) == 0)
-			return json_is_number(json_object_get(row, "value")) ? json_number_value(json_object_get(row, "value")) : NAN;
+	json_array_foreach(json_object_get(region, "results"), i,
+			   row) if (strcmp(json_string_value(json_object_get(row, "event")), event) ==
+				    0) return json_is_number(json_object_get(row, "value"))
+		? json_number_value(json_object_get(row, "value"))
+		: NAN;
 	return NAN;
 }
 
@@ -44,33 +46,37 @@ static json_t *row_of_region(const json_t *region, const char *event)
 {
 	size_t i;
 	json_t *row;
-	json_array_foreach(json_object_get(region, "results"), i, row)
-		if (strcmp(json_string_value(json_object_get(row, "event")), event) == 0)
-			return row;
+	json_array_foreach(json_object_get(region, "results"), i,
+			   row) if (strcmp(json_string_value(json_object_get(row, "event")), event) ==
+				    0) return row;
 	return NULL;
 }
 
 static double number_of(const json_t *region, const char *member)
 {
-	return json_is_number(json_object_get(region, member)) ? json_number_value(json_object_get(region, member)) : NAN;
+	return json_is_number(json_object_get(region, member)) ? json_number_value(json_object_get(region, member))
+							       : NAN;
 }
 
-static void check(const struct counted *c, const char *name, double entries, double threads, double instructions, const char *fact)
+static void check(const struct counted *c, const char *name, double entries, double threads, double instructions,
+		  const char *fact)
 {
 	json_t *region = region_of(c, name);
 	double is = value_of(region, "instructions:u");
-	bool holds = number_of(region, "entries") == entries && number_of(region, "exits") == entries && number_of(region, "threads") == threads &&
-		     number_of(region, "unbalanced_threads") == 0 && is == instructions;
+	bool holds = number_of(region, "entries") == entries && number_of(region, "exits") == entries &&
+		     number_of(region, "threads") == threads && number_of(region, "unbalanced_threads") == 0 &&
+		     is == instructions;
 	if (!holds)
-		printf("# entries %g, exits %g, threads %g, instructions %.0f, expected %g, %g, %.0f: %s\n", number_of(region, "entries"),
-		       number_of(region, "exits"), number_of(region, "threads"), is, entries, threads, instructions, c->said);
+		printf("# entries %g, exits %g, threads %g, instructions %.0f, expected %g, %g, %.0f: %s\n",
+		       number_of(region, "entries"), number_of(region, "exits"), number_of(region, "threads"), is,
+		       entries, threads, instructions, c->said);
 	ok(holds, "%s", fact);
 }
 
 static struct counted *run(const char *part, const char *first, const char *second)
 {
-	return tare_run("count", "--on", "perf", "-e", "instructions:u,page-faults", "--region", first, "--region", second, program(), part, "10", "100",
-			NULL);
+	return tare_run("count", "--on", "perf", "-e", "instructions:u,page-faults", "--region", first, "--region",
+			second, program(), part, "10", "100", NULL);
 }
 
 int main(void)
@@ -79,11 +85,14 @@ int main(void)
 		const char *part, *function, *fact;
 		double instructions;
 	} functions[] = {
-		{ "work", "region_work", "a function that begins with a plain instruction has its instructions, from the first to the return", WORK },
-		{ "nop", "region_nop", "so has one that begins with a nop", WORK },
-		{ "frame", "region_frame", "with a push", WORK + 1 },
-		{ "branch", "region_branch", "with a branch, which the kernel may do itself", WORK },
-		{ "lines", "region_lines", "and any other", WORK + 1 },
+		{"work", "region_work",
+		 "a function that begins with a plain instruction has its instructions, from the first to the "
+		 "return",
+		 WORK},
+		{"nop", "region_nop", "so has one that begins with a nop", WORK},
+		{"frame", "region_frame", "with a push", WORK + 1},
+		{"branch", "region_branch", "with a branch, which the kernel may do itself", WORK},
+		{"lines", "region_lines", "and any other", WORK + 1},
 	};
 	if (no_pmu()) {
 		skip(no_pmu(), "instructions of regions are exact");
@@ -96,27 +105,35 @@ int main(void)
 	}
 
 	struct counted *c = run("lines", "loop=regions.S:60-61", "region_lines");
-	check(c, "loop", TIMES, 1, TIMES * 2 * N, "lines have theirs, from the first of them to the first that is not");
-	check(c, "region_lines", TIMES, 1, TIMES * (WORK + 1), "and the function around them its own, the probes inside taken out");
+	check(c, "loop", TIMES, 1, TIMES * 2 * N,
+	      "lines have theirs, from the first of them to the first that is not");
+	check(c, "region_lines", TIMES, 1, TIMES * (WORK + 1),
+	      "and the function around them its own, the probes inside taken out");
 	counted_free(c);
 
 	c = run("outer", "region_outer", "region_work");
 	check(c, "region_work", TIMES, 1, TIMES * WORK, "nested regions are counted both, the inner one");
 	check(c, "region_outer", TIMES, 1, TIMES * (7 + 2 * WORK), "and the outer one with what it calls");
 	json_t *own = row_of_region(region_of(c, "region_outer"), "instructions:u");
-	ok(number_of(own, "gross") - number_of(own, "tare") == TIMES * (7 + 2 * WORK) && number_of(own, "tare") != 0,
-	   "of which gross and tare say what the probes did (%g, %g)", number_of(own, "gross"), number_of(own, "tare"));
+	ok(number_of(own, "gross") - number_of(own, "tare") == TIMES * (7 + 2 * WORK) &&
+		   number_of(own, "tare") != 0,
+	   "of which gross and tare say what the probes did (%g, %g)", number_of(own, "gross"),
+	   number_of(own, "tare"));
 	counted_free(c);
 
 	c = run("recurse", "region_recurse", "region_work");
-	check(c, "region_recurse", TIMES, 1, TIMES * (4 * (LEVEL + WORK) + DEEPEST + WORK), "recursion is one pass");
-	check(c, "region_work", 5 * TIMES, 1, 5 * TIMES * WORK, "in which other regions are entered as often as they are");
+	check(c, "region_recurse", TIMES, 1, TIMES * (4 * (LEVEL + WORK) + DEEPEST + WORK),
+	      "recursion is one pass");
+	check(c, "region_work", 5 * TIMES, 1, 5 * TIMES * WORK,
+	      "in which other regions are entered as often as they are");
 	counted_free(c);
 
 	c = run("threads", "region_work", "region_nop");
-	check(c, "region_work", 4 * TIMES, 4, 4 * TIMES * WORK, "threads are counted, each from its first instruction");
+	check(c, "region_work", 4 * TIMES, 4, 4 * TIMES * WORK,
+	      "threads are counted, each from its first instruction");
 	check(c, "region_nop", 0, 0, 0, "a region that is not entered is 0");
-	ok(value_of(region_of(c, "region_work"), "page-faults") == 0, "and the probes' page faults are no region's");
+	ok(value_of(region_of(c, "region_work"), "page-faults") == 0,
+	   "and the probes' page faults are no region's");
 	counted_free(c);
 
 	c = run("children", "region_work", "region_nop");
@@ -125,31 +142,45 @@ int main(void)
 
 	/* five events and as many of the region are more than seven counters */
 	static const char five[] = "instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k";
-	c = tare_run("count", "--on", "perf", "--several-runs", "-e", five, "--region", "region_work", program(), "work", "10", "100", NULL);
-	check(c, "region_work", TIMES, 1, TIMES * WORK, "with --several-runs all counters of regions have a place");
+	c = tare_run("count", "--on", "perf", "--several-runs", "-e", five, "--region", "region_work", program(),
+		     "work", "10", "100", NULL);
+	check(c, "region_work", TIMES, 1, TIMES * WORK,
+	      "with --several-runs all counters of regions have a place");
 	json_t *kernel = row_of_region(region_of(c, "region_work"), "cycles:k");
-	const char *why = json_string_value(json_object_get(row_of_region(region_of(c, "region_work"), "instructions:k"), "why"));
-	ok(why && strstr(why, "too small to measure"), "so that none is shared; the kernel's instructions, the probes' alone, are refused (%s)", why ? why : "");
+	const char *why = json_string_value(
+		json_object_get(row_of_region(region_of(c, "region_work"), "instructions:k"), "why"));
+	ok(why && strstr(why, "too small to measure"),
+	   "so that none is shared; the kernel's instructions, the probes' alone, are refused (%s)",
+	   why ? why : "");
 	why = json_string_value(json_object_get(kernel, "why"));
-	ok(why && strstr(why, "region 'region_work' is too small to measure"), "cycles of the kernel, the probes' alone, are refused (%s)", why ? why : "");
+	ok(why && strstr(why, "region 'region_work' is too small to measure"),
+	   "cycles of the kernel, the probes' alone, are refused (%s)", why ? why : "");
 	counted_free(c);
-	c = tare_run("count", "--on", "perf", "-e", five, "--region", "region_work", program(), "work", "10", "100", NULL);
-	check(c, "region_work", TIMES, 1, TIMES * WORK, "in one run the regions' counters are on the PMU, whatever becomes of the program's");
+	c = tare_run("count", "--on", "perf", "-e", five, "--region", "region_work", program(), "work", "10",
+		     "100", NULL);
+	check(c, "region_work", TIMES, 1, TIMES * WORK,
+	      "in one run the regions' counters are on the PMU, whatever becomes of the program's");
 	counted_free(c);
 	/* eight events do not fit seven counters */
-	c = tare_run("count", "--on", "perf", "-e", "instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k,cycles:uk,r8:u,r8:k,r11:u,r11:k",
-		     "--region", "region_work", program(), "work", "10", "100", NULL);
+	c = tare_run(
+		"count", "--on", "perf", "-e",
+		"instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k,cycles:uk,r8:u,r8:k,r11:u,r11:k",
+		"--region", "region_work", program(), "work", "10", "100", NULL);
 	json_t *region = region_of(c, "region_work");
 	size_t i, left_out = 0;
 	json_t *row;
 	json_array_foreach(json_object_get(region, "results"), i, row)
-		left_out += json_is_null(json_object_get(row, "value")) && strstr(json_string_value(json_object_get(row, "why")), "--several-runs");
-	ok(region && left_out > 0, "events of a region that do not fit the counters are not counted, and say so (%zu)", left_out);
+		left_out += json_is_null(json_object_get(row, "value")) &&
+			    strstr(json_string_value(json_object_get(row, "why")), "--several-runs");
+	ok(region && left_out > 0,
+	   "events of a region that do not fit the counters are not counted, and say so (%zu)", left_out);
 	double some = value_of(region, "instructions:u");
-	ok(isnan(some) || (some == TIMES * WORK && number_of(region, "entries") == TIMES), "what is counted beside them is right");
+	ok(isnan(some) || (some == TIMES * WORK && number_of(region, "entries") == TIMES),
+	   "what is counted beside them is right");
 	counted_free(c);
 
-	c = tare_run("count", "--on", "perf", "--no-children", "-e", "instructions:u", "--region", "region_work", program(), "children", "10", "100", NULL);
+	c = tare_run("count", "--on", "perf", "--no-children", "-e", "instructions:u", "--region", "region_work",
+		     program(), "children", "10", "100", NULL);
 	check(c, "region_work", 0, 0, 0, "but not with --no-children");
 	counted_free(c);
 	return done();

@@ -24,8 +24,8 @@
 
 /* A cycle is an instruction in the guest: each pair has the truth of its level. */
 #define TEN "instructions:u,cycles:u,instructions:k,cycles:k,instructions:uk,cycles:uk,r8:u,r11:u,r8:k,r11:k"
-static const char *const events[] = { "instructions:u", "cycles:u", "r8:u",  "r11:u",           "instructions:k",
-				      "cycles:k",       "r8:k",     "r11:k", "instructions:uk", "cycles:uk" };
+static const char *const events[] = {"instructions:u", "cycles:u", "r8:u",  "r11:u",           "instructions:k",
+				     "cycles:k",       "r8:k",     "r11:k", "instructions:uk", "cycles:uk"};
 enum { USER_EVENTS = 4, USER_AND_KERNEL_EVENTS = 8, EVENTS = 10 }; /* the rest: both levels */
 
 struct tally {
@@ -79,7 +79,8 @@ enum length { SHORT, LONG };
 static void mostly_right(unsigned right, unsigned of, const char *what, const char *which)
 {
 	if (of) /* nothing is said of none */
-		ok(100 * right >= 95 * of, "%s: %u of %u %s contain the truth, at least 95 %%", what, right, of, which);
+		ok(100 * right >= 95 * of, "%s: %u of %u %s contain the truth, at least 95 %%", what, right, of,
+		   which);
 }
 
 /* width: what the closed intervals' mean half-width may be, as a share of the truth. */
@@ -98,18 +99,19 @@ static void conclude(const struct tally *t, enum length length, double width, co
 	mostly_right(t->open_right, t->open, what, "that have a lower bound only");
 	mostly_right(t->whole_right, t->whole, what, "counted all the time");
 	if (t->closed)
-		ok(mean <= width, "%s: the closed intervals' mean half-width is at most %.0f %%", what, 100 * width);
+		ok(mean <= width, "%s: the closed intervals' mean half-width is at most %.0f %%", what,
+		   100 * width);
 }
 
 /* A run from exec to exit, against the predicted user count. */
-static void predicted_runs(const char *name, const char *argument, unsigned runs, enum length length,
-			   double width, const char *what)
+static void predicted_runs(const char *name, const char *argument, unsigned runs, enum length length, double width,
+			   const char *what)
 {
 	double user = (double)predicted(name, "instructions", strtoull(argument, NULL, 10));
-	struct tally t = { 0 };
+	struct tally t = {0};
 	for (unsigned i = 0; i < runs; i++) {
 		struct counted *c = tare_run("count", "-e", TEN, kernel(name), argument, NULL);
-		judge(c, (double[]){ user, NAN, NAN }, name, &t);
+		judge(c, (double[]){user, NAN, NAN}, name, &t);
 		counted_free(c);
 	}
 	conclude(&t, length, width, what);
@@ -121,31 +123,30 @@ static bool note_on_kernel(const struct counted *c)
 	static const char says[] = "kernel-level counts are lower bounds: sharing the counters is kernel work";
 	json_t *note;
 	size_t i;
-	json_array_foreach(json_object_get(c->report, "notes"), i, note)
-		if (strncmp(json_string_value(note), says, sizeof says - 1) == 0)
-			return true;
+	json_array_foreach(json_object_get(c->report, "notes"), i,
+			   note) if (strncmp(json_string_value(note), says, sizeof says - 1) == 0) return true;
 	return false;
 }
 
 static int open_pinned(pid_t pid, bool user)
 {
-	struct perf_event_attr attr = { .size = sizeof attr,
-					.type = PERF_TYPE_HARDWARE,
-					.config = PERF_COUNT_HW_INSTRUCTIONS,
-					.disabled = 1,
-					.pinned = 1,
-					.exclude_user = !user,
-					.exclude_kernel = user,
-					.exclude_hv = 1 };
+	struct perf_event_attr attr = {.size = sizeof attr,
+				       .type = PERF_TYPE_HARDWARE,
+				       .config = PERF_COUNT_HW_INSTRUCTIONS,
+				       .disabled = 1,
+				       .pinned = 1,
+				       .exclude_user = !user,
+				       .exclude_kernel = user,
+				       .exclude_hv = 1};
 	return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 /* One run beside pinned counters; false when they gave no truth. */
 static bool witnessed_run(char *const *argv, struct tally *t)
 {
-	int gate[2], fds[2] = { -1, -1 };
+	int gate[2], fds[2] = {-1, -1};
 	char pid[16], byte = 0;
-	uint64_t counts[2] = { 0 };
+	uint64_t counts[2] = {0};
 	bool known = false;
 	struct counted *c = NULL;
 	if (pipe2(gate, O_CLOEXEC))
@@ -157,7 +158,7 @@ static bool witnessed_run(char *const *argv, struct tally *t)
 		_exit(127);
 	}
 	snprintf(pid, sizeof pid, "%d", (int)child);
-	struct started *tare = tare_start(0, (const char *const[]){ "count", "-p", pid, "-e", TEN, NULL });
+	struct started *tare = tare_start(0, (const char *const[]){"count", "-p", pid, "-e", TEN, NULL});
 	bool counting = tare_counts(tare, EVENTS);
 	fds[0] = open_pinned(child, true);
 	fds[1] = open_pinned(child, false);
@@ -177,10 +178,7 @@ static bool witnessed_run(char *const *argv, struct tally *t)
 		if (read(fds[i], &counts[i], sizeof counts[i]) != sizeof counts[i])
 			goto out;
 	known = true;
-	judge(
-	    c,
-	    (double[]){ (double)counts[0], (double)counts[1], (double)(counts[0] + counts[1]) },
-	    argv[0], t);
+	judge(c, (double[]){(double)counts[0], (double)counts[1], (double)(counts[0] + counts[1])}, argv[0], t);
 	t->noted += note_on_kernel(c);
 out:
 	counted_free(c);
@@ -196,14 +194,13 @@ out:
 static void witnessed_runs(const char *path, const char *argument, const char *rounds, unsigned runs, double width,
 			   const char *what)
 {
-	struct tally t = { 0 };
+	struct tally t = {0};
 	bool known = true;
 	for (unsigned i = 0; i < runs && known; i++) {
 		char seed[16];
 		snprintf(seed, sizeof seed, "%u", i + 1);
 		known = witnessed_run(
-		    (char *[]){ (char *)path, (char *)(argument ? argument : seed), (char *)rounds, NULL },
-		    &t);
+			(char *[]){(char *)path, (char *)(argument ? argument : seed), (char *)rounds, NULL}, &t);
 	}
 	ok(known, "%s: pinned counters know the truth of each run", what);
 	ok(t.noted == t.runs, "%s: each report says what sharing adds to the kernel's counts", what);

@@ -8,9 +8,9 @@
 /* Ten countings, where the guest has seven counters (one of them for cycles alone); under different names, for
  * tare counts what is asked for twice only once. */
 #define TEN "instructions:u,cycles:u,instructions:k,cycles:k,instructions:uk,cycles:uk,r8:u,r11:u,r8:k,r11:k"
-static const char *const exact_here[] = { "instructions:u", "cycles:u", "r8:u",
-					  "r11:u" }; /* a cycle is an instruction */
-static const char *const kernel_here[] = { "instructions:k", "cycles:k", "r8:k", "r11:k" };
+static const char *const exact_here[] = {"instructions:u", "cycles:u", "r8:u",
+					 "r11:u"}; /* a cycle is an instruction */
+static const char *const kernel_here[] = {"instructions:k", "cycles:k", "r8:k", "r11:k"};
 
 /* Every row counted all the time, by hardware, and the user level's as predicted. */
 static void nothing_scaled(const struct counted *c, const char *what)

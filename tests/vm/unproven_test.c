@@ -5,7 +5,7 @@
 #include "tap.h"
 #include "vm/counted.h"
 
-static const char *const silent[] = { "instructions-issued", "branches-issued", "loads-issued", "stores-issued" };
+static const char *const silent[] = {"instructions-issued", "branches-issued", "loads-issued", "stores-issued"};
 enum { SILENT = sizeof silent / sizeof *silent };
 
 /* The value is missing, and the reason is that the counter is not known to count (or that the kernel refuses it). */
@@ -25,22 +25,26 @@ int main(void)
 		skip("what this machine's PMU counts is not known", "counters that count nothing are found out");
 		return done();
 	}
-	struct counted *c = tare_run("count", "-e", "instructions:u,instructions-issued,branches-issued,loads-issued,stores-issued", kernel("loop"),
-				     "1000", NULL);
+	struct counted *c = tare_run(
+		"count", "-e", "instructions:u,instructions-issued,branches-issued,loads-issued,stores-issued",
+		kernel("loop"), "1000", NULL);
 	for (size_t i = 0; i < SILENT; i++)
 		is_no_count(c, silent[i], "one run");
 	struct row counted = event_row(c, "instructions:u");
-	ok(counted.known && agrees(counted.value, (double)predicted("loop", "instructions", 1000)), "and what counts beside them is counted");
+	ok(counted.known && agrees(counted.value, (double)predicted("loop", "instructions", 1000)),
+	   "and what counts beside them is counted");
 	counted_free(c);
 
-	c = tare_run("count", "-r", "2", "-e", "instructions-issued:u,branches-issued:u", kernel("loop"), "1000", NULL);
+	c = tare_run("count", "-r", "2", "-e", "instructions-issued:u,branches-issued:u", kernel("loop"), "1000",
+		     NULL);
 	is_no_count(c, "instructions-issued:u", "two runs");
 	is_no_count(c, "branches-issued:u", "two runs");
 	counted_free(c);
 
 	/* perfex's 32 events */
 	c = tare_run("count", "-e",
-		     "instructions-issued:u,branches-issued:u,l1d-misses:u,l1i-misses:u,loads:u,stores:u,branches:u,branch-misses:u,"
+		     "instructions-issued:u,branches-issued:u,l1d-misses:u,l1i-misses:u,loads:u,stores:u,branches:"
+		     "u,branch-misses:u,"
 		     "l2-misses:u,tlb-misses:u",
 		     kernel("loop"), "1000", NULL);
 	size_t index, zeros = 0;
@@ -49,7 +53,8 @@ int main(void)
 	{
 		json_t *value = json_object_get(row, "value");
 		const char *source = json_string_value(json_object_get(row, "source"));
-		if (json_is_number(value) && json_number_value(value) == 0 && source && strcmp(source, "hw") == 0) {
+		if (json_is_number(value) && json_number_value(value) == 0 && source &&
+		    strcmp(source, "hw") == 0) {
 			zeros++;
 			printf("# %s is 0, hw\n", json_string_value(json_object_get(row, "event")));
 		}

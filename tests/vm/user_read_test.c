@@ -122,12 +122,12 @@ static int in_child(void (*what)(void *), void *out, size_t bytes)
 
 static void test_equal(void)
 {
-	struct counted user = { 0 }, call = { 0 };
+	struct counted user = {0}, call = {0};
 	setenv("TARE_USER_READ", "0", 1);
 	int status = in_child(region_twice, &call, sizeof call);
 	unsetenv("TARE_USER_READ");
 	ok(status == 0 && call.by_user == 0 && call.by_call == 2 * (5 + 2 * PASSES) &&
-	       strstr(call.why, "TARE_USER_READ"),
+		   strstr(call.why, "TARE_USER_READ"),
 	   "TARE_USER_READ=0: every reading is by read(2) (%" PRIu64 ", %s)", call.by_call, call.why);
 	/* a reading that the kernel comes into is made again, which counts: then another child */
 	for (unsigned tries = 0; tries < 10 && (!tries || user.again); tries++)
@@ -180,7 +180,7 @@ static void costs(void *to)
 		tare_region_end(region);
 	}
 	size_t n = tare_event_count(two);
-	uint64_t spent[4][3] = { 0 }; /* [what][0, 1, 2 × PAIRS] */
+	uint64_t spent[4][3] = {0}; /* [what][0, 1, 2 × PAIRS] */
 	out->read = true;
 	for (int what = 0; what < 4; what++)
 		for (int times = 0; times < 3; times++) {
@@ -191,7 +191,8 @@ static void costs(void *to)
 					struct user_mark begin, end;
 					uint64_t values[2];
 					/* both, whatever the first says: what is measured is that */
-					bool first = user_mark(two->user, n, &begin, values), second = user_mark(two->user, n, &end, values);
+					bool first = user_mark(two->user, n, &begin, values),
+					     second = user_mark(two->user, n, &end, values);
 					out->read &= first & second;
 				}
 			else if (what == 1)
@@ -218,7 +219,7 @@ static void costs(void *to)
 
 static void test_costs(void)
 {
-	struct cost cost = { 0 };
+	struct cost cost = {0};
 	/* an interrupt in one of its readings sends that one to read(2): then another child */
 	for (unsigned tries = 0; tries < 10 && !cost.read; tries++)
 		in_child(costs, &cost, sizeof cost);
@@ -311,11 +312,11 @@ static void closed_often(void *to)
 
 static void test_closing(void)
 {
-	struct counted got = { 0 };
+	struct counted got = {0};
 	allow(false);
 	int status = in_child(closed_at_first, &got, sizeof got);
 	ok(status == 0 && got.by_user == 0 && got.by_call == 2 * (5 + 2 * PASSES) &&
-	       strstr(got.why, "perf_user_access"),
+		   strstr(got.why, "perf_user_access"),
 	   "perf_user_access=0: every reading is by read(2), and it is said what would help (%s)", got.why);
 	equal_u64(got.two - got.one, 2ull * TURNS * PASSES, "… and exact");
 	ok(got.checks == 2 * PASSES, "opened later, the next readings need no system call (%" PRIu64 ")",
@@ -409,8 +410,8 @@ static void shapes(void *to)
 	struct tare_region_passes passes;
 	tare_region_read(million, TARE_THREAD, &passes, NULL, NULL);
 	out->million = passes.entries == MILLION && passes.exits == MILLION
-			   ? count_of(million, TARE_THREAD) - 2ull * MILLION
-			   : 0;
+			       ? count_of(million, TARE_THREAD) - 2ull * MILLION
+			       : 0;
 	for (int i = 0; i < PASSES; i++)
 		nested(outer, middle, inner);
 	tare_region_reads(TARE_THREAD, &reads);
@@ -436,7 +437,7 @@ static void shapes(void *to)
 
 static void test_shapes(void)
 {
-	struct shape got = { 0 };
+	struct shape got = {0};
 	int status = -1;
 	/* as in test_equal() */
 	for (unsigned tries = 0; tries < 10 && (!tries || got.interrupted); tries++)
@@ -464,7 +465,7 @@ static void test_shapes(void)
 	uint64_t inner = got.inner - (uint64_t)2 * TURNS * PASSES, middle = got.middle - got.inner,
 		 outer = got.outer - got.middle;
 	ok(got.inner > (uint64_t)2 * TURNS * PASSES && inner % PASSES == 0 && inner / PASSES > own - 8 &&
-	       inner / PASSES < own + 8,
+		   inner / PASSES < own + 8,
 	   "3 deep: the innermost is as if it were alone (%" PRIu64 " of its own in a pass)", inner / PASSES);
 	ok(middle > (uint64_t)2 * TURNS * PASSES && middle % PASSES == 0 && outer % PASSES == 0,
 	   "… and each level adds its loop and, in every pass, the same instructions of the pass inside (%" PRIu64
