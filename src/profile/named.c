@@ -1,5 +1,6 @@
 #include "profile/named.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -323,6 +324,17 @@ static struct jit_names *jit_of(struct naming_job *job, uint32_t pid)
 	return process.names;
 }
 
+/* Why code that the process made has no names: its map file is missing, refused or has lines that are none. */
+static bool note_jit_trouble(struct naming_job *job, uint32_t pid, const char *trouble)
+{
+	char process[64];
+	const char *kept;
+	if (!trouble)
+		return true;
+	snprintf(process, sizeof process, "code that process %" PRIu32 " made as it ran", pid);
+	return (kept = intern(job, process)) && note_trouble(job, kept, trouble);
+}
+
 static bool name_anonymous(struct naming_job *job, struct named_place *place)
 {
 	uint32_t pid = job->profile->modules[place->module].pid;
@@ -332,8 +344,9 @@ static bool name_anonymous(struct naming_job *job, struct named_place *place)
 		return name_by_module(job, place);
 	if (!(names = jit_of(job, pid)))
 		return false;
-	return jit_find(names, place->offset, &code) ? name_alone(job, place, code.name, "[jit]", code.begins)
-						     : name_by_module(job, place);
+	if (jit_find(names, place->offset, &code))
+		return name_alone(job, place, code.name, "[jit]", code.begins);
+	return note_jit_trouble(job, pid, jit_trouble(names)) && name_by_module(job, place);
 }
 
 static bool name_code(struct naming_job *job, struct named_place *place)

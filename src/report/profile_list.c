@@ -294,20 +294,22 @@ static void add_hottest_line(struct document *document, const struct named_profi
 {
 	const struct named_row *hottest = NULL;
 	struct str text = {0};
-	uint64_t known = 0;
+	uint64_t known = 0, of_no_file = 0; /* [kernel], [jit], [anonymous]: no debug file has lines of these */
 	for (size_t i = 0; i < named->by_line.n; i++) {
 		const struct named_row *row = &named->by_line.rows[i];
 		known += row->file && row->line ? row->counts[event].self : 0;
+		of_no_file += row->module[0] == '[' ? row->counts[event].self : 0;
 		if (row->file && row->line && (!hottest || row->counts[event].self > hottest->counts[event].self))
 			hottest = row;
 	}
 	if (profile_share(known, named->sums[event]) < 0.5) { /* the hottest one would be any */
-		document_add(
-			document, BLOCK_NOTE, "lines:",
-			document_printf(document,
-					"not known for %.1f%% of this. Compile with -g, or install debug files "
-					"(packages named -dbgsym), or set DEBUGINFOD_URLS",
-					100 * (1 - profile_share(known, named->sums[event]))));
+		document_add(document, BLOCK_NOTE, "lines:",
+			     document_printf(document, "not known for %.1f%% of this%s",
+					     100 * (1 - profile_share(known, named->sums[event])),
+					     2 * of_no_file >= named->sums[event] - known
+						     ? ", which is mostly code without a file"
+						     : ". Compile with -g, or install debug files (packages named "
+						       "-dbgsym), or set DEBUGINFOD_URLS"));
 		return;
 	}
 	if (!hottest || !hottest->counts[event].self)

@@ -199,6 +199,11 @@ static int open_file(struct jit_names *j, struct stat *status)
 		error_set_errno(&err, ERROR_IO, errno, "cannot open '%s'", j->path);
 		if (errno == ELOOP)
 			error_set(&err, ERROR_IO, "'%s' is a symbolic link", j->path);
+		if (errno == ENOENT)
+			error_set(&err, ERROR_IO,
+				  "no names: there is no '%s' (node writes it with --perf-basic-prof, "
+				  "Java with jcmd PID Compiler.perfmap)",
+				  j->path);
 		if (!j->seen) /* a program that removes its file in the end has given its names */
 			trouble(j, "%s", err.text);
 		return -1;

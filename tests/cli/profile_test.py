@@ -294,6 +294,46 @@ int main(void)
                 stacks[stack.split(";main;")[1]] = int(count)
         equal(stacks, {"descends;descends;descends;leaf": 100, "to_other;other": 50, "framed": 50}, f"each frame is in the stack once: {' '.join(arguments)}")
 
+# ---- code that a program makes as it runs: named by its map, or a note says why not ----
+if shutil.which("gcc"):
+    write("made.c", r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	/* mov $100, %ecx; 1: movb $1, (%rdi); add $4096, %rdi; dec %ecx; jnz 1b; ret */
+	static const unsigned char code[] = {0xb9, 100, 0, 0, 0, 0xc6, 0x07, 0x01, 0x48, 0x81, 0xc7, 0, 0x10, 0, 0,
+		0xff, 0xc9, 0x75, 0xf2, 0xc3};
+	char *memory = mmap(0, 100 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *at = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char name[64];
+	snprintf(name, sizeof name, "/tmp/perf-%d.map", (int)getpid());
+	madvise(memory, 100 * 4096, MADV_NOHUGEPAGE);
+	memcpy(at, code, sizeof code);
+	if (argc > 1) {
+		FILE *map = fopen(name, "w");
+		fprintf(map, argv[1], (unsigned long)at);
+		fclose(map);
+		puts(name);
+	}
+	((void (*)(char *))at)(memory);
+	return 0;
+}
+""")
+    subprocess.run(["gcc", "-O1", "made.c", "-o", "made"], check=True)
+    for words, name, note in (([], "[anonymous]", "there is no '/tmp/perf-"), (["%lx 14 touches\n"], "touches", None),
+                              (["%lx\n"], "[anonymous]", "is not 'START SIZE name'")):
+        seen = tare("profile", "-e", "page-faults:u@1", "./made", *words)
+        made = [line for line in seen.err.splitlines() if line.split()[:1] == ["100"]]
+        ok(len(made) == 1 and name in made[0], f"100 faults of code that the program made: {name}", seen)
+        text = " ".join(seen.err.split())
+        ok(note in text if note else "made as it ran" not in text, f"and the report says why there are no names: {note}", seen)
+        ok("Compile with -g" not in text, "nor is it told to be compiled with -g", seen)
+        if words:
+            os.unlink(seen.out.strip())
+
 # ---- another file in a program's place ----
 shutil.copy("opens", "replaced")
 tare("profile", "--on", "exact", "-o", "before", "./replaced")
@@ -355,7 +395,9 @@ if os.path.exists("/proc/sys/kernel/perf_event_paranoid"):
         os.mkfifo("answers")
         to, back = os.open("orders", os.O_RDWR), os.open("answers", os.O_RDWR)
         run = subprocess.Popen([TARE, "profile", "-e", "page-faults:u", "-c", "1", "--gaps", "fixed", "--control", "fifo:orders,answers", "--delay", "-1",
-                                "-o", "kept.orders", "sh", "-c", "read line; exec ./inlined"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+                                "-o", "kept.orders", "sh", "-c", "echo up; read line; exec ./inlined"],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment())
+        run.stdout.readline()  # the shell has started: what follows an order is the program's
         answers = []
         for order in orders:
             os.write(to, order.encode() + b"\n")

@@ -202,7 +202,7 @@ static void other_files(void)
 {
 	unlink(map);
 	struct jit_names *j = of_file(map, true);
-	ok(jit_count(j) == 0 && jit_trouble(j) && strstr(jit_trouble(j), "no such file"),
+	ok(jit_count(j) == 0 && jit_trouble(j) && strstr(jit_trouble(j), "there is no"),
 	   "without a file there are no names, and it says so");
 	write_file(map, "w", "1000 10 late\n");
 	ok(jit_read(j, false, NULL) && name_at(j, 0x1000) && !jit_trouble(j), "one that comes later is read");
