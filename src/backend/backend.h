@@ -66,6 +66,7 @@ struct target {
 	bool per_cpu;                /* … or per CPU (CPUS) */
 	bool per_process;            /* … or per process (COMMAND), where the backend can tell them apart */
 	enum locations_of locations; /* COMMAND: locations() will be asked for, where the backend knows them */
+	bool locations_inside;       /* … of what was executed in the regions below alone; OF_CODE */
 	/* … of each overflow_period-th event alone, found overflow_skid instructions later: samples of one event
 	 * (locations->period); 0: each event */
 	uint64_t overflow_period;

@@ -270,6 +270,21 @@ static bool apply_experiment(struct profile_request *r, struct error *err)
 	return !r->events.failed || error_no_memory(err);
 }
 
+/* What is of samples alone, of a backend that counts. */
+static bool check_counting(const struct profile_request *r, struct error *err)
+{
+	const char *option = r->profiling.delay_ns || r->profiling.disabled         ? "--delay"
+			     : r->has_rate                                          ? "-F"
+			     : r->profiling.redraw                                  ? "--redraw"
+			     : r->has_gaps && r->profiling.gaps == GAPS_JITTER      ? "--gaps jitter"
+			     : r->has_gaps && r->profiling.gaps == GAPS_EXPONENTIAL ? "--gaps exponential"
+										    : NULL;
+	if (!option)
+		return true;
+	error_set(err, ERROR_USAGE, "%s is for sampling, and '%s' counts", option, r->on);
+	return error_hint(err, "leave out %s, or --on %s", option, r->on);
+}
+
 /* What contradicts itself. */
 static bool check(struct profile_request *r, struct error *err)
 {
@@ -302,6 +317,8 @@ static bool check(struct profile_request *r, struct error *err)
 	}
 	if (r->profiling.skid && !r->profiling.gap)
 		return error_set(err, ERROR_USAGE, "--skid needs a period: give -c");
+	if (strcmp(r->on, "perf") != 0 && !check_counting(r, err))
+		return false;
 	if (r->has_rate && (r->profiling.gap || r->has_gaps))
 		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
 	r->profiling.places = (struct profile_places){.inside = r->inside.items,

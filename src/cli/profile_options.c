@@ -105,13 +105,15 @@ static bool choose_event(const struct named_profile *named, const struct show_re
 {
 	const struct profile *p = named->profile;
 	struct str names = {0};
-	*event = 0;
-	for (size_t i = 0; i < p->n_events; i++) {
-		*event = i;
-		if (show->event ? strcmp(p->events[i].label, show->event) == 0 : named->sums[i] != 0)
-			return true;
+	size_t found = 0;
+	while (found < p->n_events &&
+	       !(show->event ? strcmp(p->events[found].label, show->event) == 0 : named->sums[found] != 0))
+		found++;
+	*event = found < p->n_events ? found : 0;
+	if (found < p->n_events)
+		return true;
+	for (size_t i = 0; i < p->n_events; i++)
 		str_appendf(&names, "%s%s", i ? ", " : "", p->events[i].label);
-	}
 	if (show->event || !p->n_events) {
 		error_set(err, ERROR_USAGE, "the profile has no event '%s'", show->event ? show->event : "");
 		error_hint(err, "it has %s", names.text ? names.text : "none");

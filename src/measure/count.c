@@ -230,6 +230,29 @@ static bool keep_blocks(const struct measurement *s, const struct execution *x)
 	       (!s->options.want_system_calls || keep_text(result, &x->system_calls, &result->system_calls));
 }
 
+/* Of places in regions: the count of the regions together. Of several, what their places have, which is between
+ * the most of one and the sum of all, for one region may be in another. */
+static bool total_inside(const struct execution *x, size_t n_regions, struct locations *l, size_t event)
+{
+	struct located_event *e = &l->events[event];
+	uint64_t most = 0, sum = 0, places = 0;
+	for (size_t r = 0; r < n_regions && r < x->run.n_regions; r++) {
+		const struct reading *in = &x->run.regions[r].readings[e->event];
+		if (in->state != READING_COUNTED) {
+			if (!e->why &&
+			    !(e->why = arena_strdup(&l->arena, in->why ? in->why : "it was not counted")))
+				return false;
+			return true;
+		}
+		most = in->count_raw > most ? in->count_raw : most;
+		sum += in->count_raw;
+	}
+	for (size_t i = 0; i < l->n; i++)
+		places += l->all[i].counts[event];
+	e->total = n_regions == 1 || l->period || places < most ? most : places > sum ? sum : places;
+	return true;
+}
+
 /* Takes the locations over, with what reports say of their events. */
 static bool keep_locations(struct result *result, struct execution *x)
 {
@@ -261,6 +284,8 @@ static bool keep_locations(struct result *result, struct execution *x)
 			if (r->machine && !e->machine && !(e->machine = arena_strdup(&l->arena, r->machine)))
 				return false;
 		}
+		if (l->inside && !total_inside(x, x->target->n_regions, l, i))
+			return false;
 	}
 	return true;
 }

@@ -73,6 +73,7 @@ struct locations {
 	 * overflow_period); their sum is not the count */
 	uint64_t period;
 	uint32_t skid;
+	bool inside; /* of what was executed in the regions asked for alone; an event's total is theirs, too */
 	struct arena arena;
 	enum locations_of of;
 	struct located_event *events;

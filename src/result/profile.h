@@ -161,6 +161,10 @@ struct profile {
 	size_t n_notes;
 };
 
+/* Adds a note, which is of the profile's arena or a constant; NULL: there was no memory for it. False when memory
+ * ran out. Of a profile that is complete: one that is being built has profile_builder_note(). */
+bool profile_add_note(struct profile *profile, const char *note);
+
 static inline void profile_free(struct profile *profile)
 {
 	arena_free(&profile->arena);

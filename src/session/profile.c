@@ -173,18 +173,11 @@ static bool find_functions(void *context, const char *path, struct function_rang
 /* A program that --timeout ended: the profile is of the part until then. */
 static bool note_timeout(struct profile *p, uint64_t timeout_ns)
 {
-	const char **notes = arena_alloc(&p->arena, (p->n_notes + 1) * sizeof *notes);
-	if (!notes)
-		return false;
-	if (p->n_notes)
-		memcpy(notes, p->notes, p->n_notes * sizeof *notes);
-	notes[p->n_notes] = arena_printf(
-		&p->arena,
-		"the program was ended after %g s (--timeout): counts are of the part until "
-		"then, the whole program has at least as many",
-		(double)timeout_ns / 1e9);
-	p->notes = notes;
-	return notes[p->n_notes++] != NULL;
+	return profile_add_note(
+		p, arena_printf(&p->arena,
+				"the program was ended after %g s (--timeout): counts are of the part until "
+				"then, the whole program has at least as many",
+				(double)timeout_ns / 1e9));
 }
 
 static bool profile_exactly(struct session *s, const struct profiling *asked, struct profile **out,
@@ -200,6 +193,8 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 	if (!s->target.command)
 		return error_set(err, ERROR_USAGE, "the backend '%s' profiles programs that tare starts",
 				 s->operations->name);
+	if (!profile_places_add(s, &asked->places, asked->stacks == STACKS_EXACT, err))
+		return false;
 	struct symbols *symbols = NULL;
 	struct function_finder finder = {.context = &symbols, .find = find_functions};
 	s->target.call_graph = asked->stacks == STACKS_EXACT;
@@ -221,7 +216,7 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 	(*out)->wait_status = s->result->wait_status;
 	if (asked->timed_out)
 		*asked->timed_out |= s->result->timed_out;
-	if (describe(*out, s) && add_build_ids(*out) &&
+	if (describe(*out, s) && add_build_ids(*out) && profile_places_counted(s, *out) &&
 	    (!s->result->timed_out || note_timeout(*out, asked->timeout_ns)))
 		return true;
 	profile_free(*out);

@@ -35,6 +35,23 @@ bool profile_places_find(struct session *s, const struct profile_places *asked, 
 	return true;
 }
 
+bool profile_places_add(struct session *s, const struct profile_places *asked, bool call_graph, struct error *err)
+{
+	const char *name = s->operations->name;
+	if (asked->n_begin || asked->n_end) {
+		error_set(err, ERROR_USAGE, "--begin and --end are for samples, and '%s' counts", name);
+		return error_hint(err, "--region PLACE works with --on %s", name);
+	}
+	if (asked->n_inside && call_graph) {
+		error_set(err, ERROR_USAGE,
+			  "'%s' follows the calls of the whole program: there is no call graph of a region", name);
+		return error_hint(err, "leave out -g, or --region");
+	}
+	session_regions_free(&s->regions); /* of a run before */
+	s->target.locations_inside = asked->n_inside > 0;
+	return session_add_regions(s, asked->inside, asked->n_inside, err);
+}
+
 static void append_names(struct str *text, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -114,6 +131,37 @@ bool profile_places_note(struct collector *c, const struct profile_places *asked
 			"it ran slower, and the kernel's work for it is in the profile (:u leaves it out)",
 			(unsigned long long)a->hits);
 	bool done = text.failed ? error_no_memory(err) : collector_note(c, text.text, err);
+	str_free(&text);
+	return done;
+}
+
+bool profile_places_counted(const struct session *s, struct profile *p)
+{
+	const struct result *result = s->result;
+	struct str text = {0};
+	if (!s->target.locations_inside)
+		return true;
+	for (size_t i = 0; i < s->target.n_regions && i < result->n_regions; i++) {
+		const struct region_row *region = &result->regions[i];
+		str_appendf(&text, "%s%s: ", i ? "; " : "", region->name);
+		if (region->why)
+			str_appendf(&text, "how often it was entered is not known: %s", region->why);
+		else if (!region->entries)
+			str_append(&text, "never entered");
+		else
+			str_append(&text, "entered "), append_times(&text, region->entries);
+		if (!region->why && region->entries != region->exits)
+			str_append(&text, " and left "), append_times(&text, region->exits),
+				str_append(&text, " (the program ended in it)");
+	}
+	str_append(&text, "; what was executed elsewhere is left out");
+	for (size_t i = 0; i < result->n_estimates && p->n_events == 1 && !p->events[0].why; i++)
+		if (result->estimates[i].known && result->estimates[i].source == p->events[0].source &&
+		    result->estimates[i].value > 0 && strcmp(result->estimates[i].event, p->events[0].label) == 0)
+			str_appendf(&text, ": this is %.1f %% of the program's %s",
+				    100 * (double)p->events[0].total / result->estimates[i].value,
+				    p->events[0].label);
+	bool done = !text.failed && profile_add_note(p, arena_strdup(&p->arena, text.text));
 	str_free(&text);
 	return done;
 }

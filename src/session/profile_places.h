@@ -30,6 +30,12 @@ struct found_places {
  * session_regions_free(), also after a failure. */
 bool profile_places_find(struct session *session, const struct profile_places *asked, struct found_places *out,
 			 struct error *err);
+/* Of a session that counts: its places will be those of what is executed in the regions (nothing, where none is
+ * asked for). ERROR_USAGE: what it cannot count there. */
+bool profile_places_add(struct session *session, const struct profile_places *asked, bool call_graph,
+			struct error *err);
+/* Of its result: the note on what was counted. False when memory ran out. */
+bool profile_places_counted(const struct session *session, struct profile *profile);
 /* Adds what a reader has to know: how often the places were come to, and what was left out. */
 bool profile_places_note(struct collector *collector, const struct profile_places *asked,
 			 const struct sampling_bounds_account *account, uint64_t elapsed_ns, struct error *err);

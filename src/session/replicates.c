@@ -64,18 +64,6 @@ static void drop(struct profile *profile)
 	free(profile);
 }
 
-static bool add_note(struct profile *p, const char *note)
-{
-	const char **notes = note ? arena_alloc(&p->arena, (p->n_notes + 1) * sizeof *notes) : NULL;
-	for (size_t i = 0; notes && i < p->n_notes; i++)
-		notes[i] = p->notes[i];
-	if (!notes)
-		return false;
-	notes[p->n_notes++] = note;
-	p->notes = notes;
-	return true;
-}
-
 static int shell_status(int wait_status)
 {
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -90,11 +78,12 @@ static bool note_statuses(struct profile *p)
 			first = i;
 		}
 	return !others ||
-	       add_note(p, arena_printf(&p->arena,
-					"%zu of %zu runs ended with another status than the first (%d): run %zu "
-					"with %d",
-					others, p->n_runs, shell_status(p->runs[0].wait_status), first + 1,
-					shell_status(p->runs[first].wait_status)));
+	       profile_add_note(
+		       p, arena_printf(&p->arena,
+				       "%zu of %zu runs ended with another status than the first (%d): run %zu "
+				       "with %d",
+				       others, p->n_runs, shell_status(p->runs[0].wait_status), first + 1,
+				       shell_status(p->runs[first].wait_status)));
 }
 
 /* Runs that are all in step with the same gap agree, and are all wrong. */
@@ -104,8 +93,9 @@ static bool note_resonance(struct profile *p)
 	for (size_t e = 0; e < p->n_events; e++)
 		fixed |= p->events[e].gaps == GAPS_FIXED && p->events[e].gap > 1;
 	return !fixed || p->checks_gaps ||
-	       add_note(p, "a loop in step with a fixed gap looks the same in all runs: no interval shows it; "
-			   "--check does");
+	       profile_add_note(
+		       p, "a loop in step with a fixed gap looks the same in all runs: no interval shows it; "
+			  "--check does");
 }
 
 static bool merge(struct profile **all, size_t n, const struct replicates *asked, struct profile **out,

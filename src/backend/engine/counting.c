@@ -37,6 +37,7 @@ struct counting {
 	struct record_call_event call_events[RECORD_CALL_EVENTS];
 	size_t machines; /* struct model_counts of each thread; 0: the access stream was not asked for */
 	bool children, per_thread, per_process;
+	bool inside; /* places are of the regions asked for alone */
 	/* borrowed, as target->regions; [n_asked] */
 	struct region_name {
 		const char *name, *text;
@@ -119,7 +120,7 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->call_events = c->call_events, session->call_event_count = c->calls ? c->n : 0;
 	session->functions = c->calls && c->functions ? find_functions : NULL;
 	session->functions_context = (void *)(uintptr_t)c->functions;
-	c->fold = (struct fold_context){.plan = &c->plan, .events = c->events, .n = c->n};
+	c->fold = (struct fold_context){.plan = &c->plan, .events = c->events, .n = c->n, .inside = c->inside};
 	if (c->plan.of == LOCATIONS_OF_CODE)
 		session->fold_context = &c->fold;
 	session->trace_bytes = options ? options->trace_bytes : 0;
@@ -176,6 +177,7 @@ bool counting_start(const struct target *target, const struct execution_event *e
 	c->n = n, c->children = target->follow_children, c->per_thread = target->per_thread;
 	c->per_process = target->per_process;
 	c->functions = target->functions;
+	c->inside = target->locations_inside && target->n_regions > 0;
 	if (!(c->events = calloc(n + 1, sizeof *c->events))) {
 		error_no_memory(err);
 		goto fail;
@@ -640,22 +642,41 @@ bool counting_inputs(struct counting *c, struct str *out, struct error *err)
 	return true;
 }
 
+/* What is not known of one of the regions has no places in them either. */
+static bool check_inside(const struct counting *c, const struct tally *tally,
+			 const struct execution_regions *regions, struct locations *out)
+{
+	for (size_t i = 0; i < out->n_events; i++)
+		for (size_t r = 0; r < c->n_asked && !out->events[i].why; r++) {
+			const struct reading reading = reading_in(c, &c->events[i], tally, regions,
+								  &regions->all[r], 0);
+			if (reading.state != READING_COUNTED &&
+			    !(out->events[i].why = arena_printf(&out->arena, "in %s: %s", c->asked[r].name,
+								reading.why)))
+				return false;
+		}
+	return true;
+}
+
 bool counting_locations(struct counting *c, struct locations *out, struct error *err)
 {
 	struct view *view = NULL;
 	struct tally *tally = NULL;
+	struct execution_regions *regions = NULL;
 	bool done = false;
 	*out = (struct locations){0};
 	if (!c->session || c->plan.of == LOCATIONS_NONE)
 		return error_set(err, ERROR_USAGE,
 				 "the program did not run under the engine: no requested event needs it");
-	if (!look(c, false, &view, &tally, NULL, err))
+	if (!look(c, false, &view, &tally, c->inside ? &regions : NULL, err))
 		goto out;
 	if (tally->why) {
 		error_set(err, ERROR_UNSUPPORTED, "no places: %s", tally->why);
 		goto out;
 	}
-	done = locations_fill(&c->plan, view, c->children, c->events, c->n, out, err);
+	done = locations_fill(&c->plan, view, c->children, regions, c->events, c->n, out, err);
+	if (done && c->inside && !check_inside(c, tally, regions, out))
+		done = error_no_memory(err);
 	if (done && c->calls && !calls_fill(view, c->children, out))
 		done = error_no_memory(err);
 	if (done && c->calls_why && !(out->arcs_why = arena_strdup(&out->arena, c->calls_why)))
@@ -670,6 +691,7 @@ bool counting_locations(struct counting *c, struct locations *out, struct error 
 	if (!done)
 		locations_free(out);
 out:
+	regions_free(regions);
 	tally_free(tally);
 	view_free(view);
 	return done;

@@ -170,7 +170,8 @@ bool fold_part(const struct injection *session, uint32_t index, void **out, size
 	if (view_part(session, index, &view, &err) &&
 	    regions_new(view, record->region_count, true, 0, &options.regions, &err) &&
 	    tally_new(view, &options, &tally, &err) &&
-	    (!wanted || locations_fill(wanted->plan, view, true, wanted->events, wanted->n, &places, &err))) {
+	    (!wanted || locations_fill(wanted->plan, view, true, wanted->inside ? options.regions : NULL,
+				       wanted->events, wanted->n, &places, &err))) {
 		if (tally->why || tally->models_why)
 			snprintf(why, 160, "%.150s", tally->why ? tally->why : tally->models_why);
 		*out = totals_of(view, tally, options.regions, index, bytes, options.machines, &places, why);

@@ -40,6 +40,7 @@ struct fold_context { /* injection_options.fold_context: the places that are wan
 	const struct location_plan *plan;
 	const struct execution_event *events;
 	size_t n;
+	bool inside; /* of the regions that were asked for alone */
 };
 
 struct fold_totals {

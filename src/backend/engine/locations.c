@@ -148,6 +148,7 @@ void location_plan_free(struct location_plan *plan)
 
 struct location_fill {
 	const struct view *view;
+	const struct execution_regions *inside; /* NULL: everywhere */
 	const struct location_plan *plan;
 	const struct execution_event *events;
 	struct locations *out;
@@ -239,10 +240,26 @@ struct located {
 	uint64_t shift; /* offset = address + shift */
 };
 
+/* Of places in regions: is the block of other code? One that is executed in a region is a block of its own
+ * (engine/wire/region.h). */
+static bool is_elsewhere(const struct location_fill *job, const struct located *at)
+{
+	uint32_t n, context = __atomic_load_n(&at->block->flags, __ATOMIC_RELAXED) >> RECORD_BLOCK_CONTEXT_SHIFT;
+	bool damaged = false; /* the tally says that */
+	if (!job->inside)
+		return false;
+	const uint32_t *in = context ? regions_of(job->inside, at->owner, context, &n, &damaged) : NULL;
+	for (uint32_t i = 0; in && i < n; i++)
+		if (in[i] < job->inside->n_asked)
+			return false;
+	return true;
+}
+
+/* False: there is no such block, or it is elsewhere (out->block then is not NULL). */
 static bool locate(struct location_fill *job, const struct view_process *p, uint32_t number, struct located *out)
 {
 	*out = (struct located){.owner = view_block_owner(p, number)};
-	if (!out->owner || !(out->block = view_block(out->owner, number)))
+	if (!out->owner || !(out->block = view_block(out->owner, number)) || is_elsewhere(job, out))
 		return false;
 	const struct record_module *module = view_module(out->owner, out->block);
 	out->module = module_name(job, module);
@@ -509,13 +526,15 @@ static void add_process_log(struct location_fill *job, const struct view_process
 	job->no_memory |= !log;
 	job->out->events[0].lost += head[OVERFLOW_LOST];
 	for (uint64_t i = OVERFLOW_FIRST; log && i < n && !job->no_memory; i++) {
-		struct located at;
+		struct located at = {0};
 		struct sampled_insn s = {.wanted = i < got ? overflow_insn(log[i]) : 0};
 		uint64_t *counts = NULL;
 		uint32_t block = i < got ? overflow_block(log[i]) : 0;
 		if (block < p->blocks.count && locate(job, p, block, &at)) {
 			decoded_each(at.owner, at.block, 0, add_sample, &s);
 			counts = s.found ? counts_at(job, at.module, s.address + at.shift) : NULL;
+		} else if (at.block && is_elsewhere(job, &at)) {
+			continue;
 		}
 		if (counts)
 			counts[0]++;
@@ -598,12 +617,17 @@ static bool add_exact(struct location_fill *job, bool children)
 }
 
 bool locations_fill(const struct location_plan *plan, const struct view *view, bool children,
-		    const struct execution_event *events, size_t n, struct locations *out, struct error *err)
+		    const struct execution_regions *inside, const struct execution_event *events, size_t n,
+		    struct locations *out, struct error *err)
 {
-	struct location_fill job = {.view = view, .plan = plan, .events = events, .out = out};
+	struct location_fill job = {.view = view, .inside = inside, .plan = plan, .events = events, .out = out};
 	bool blocks = false, sites = false, done = false;
 	struct location *all;
-	*out = (struct locations){.of = plan->of, .n_events = n, .period = plan->period, .skid = plan->skid};
+	*out = (struct locations){.of = plan->of,
+				  .n_events = n,
+				  .period = plan->period,
+				  .skid = plan->skid,
+				  .inside = inside != NULL};
 	if (!(out->events = arena_alloc(&out->arena, (n + 1) * sizeof *out->events)) ||
 	    !(job.sites = calloc(view->n_processes + 1, sizeof *job.sites)) ||
 	    !(job.site_counts = calloc(view->n_processes + 1, sizeof *job.site_counts)))

@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "backend/engine/counting.h"
+#include "backend/engine/regions.h"
 #include "engine/inject/view.h"
 #include "model/core/model.h"
 #include "result/locations.h"
@@ -44,8 +45,10 @@ void location_plan_sample(struct location_plan *plan, uint64_t period, uint32_t 
 uint64_t location_sum(const struct location_plan *plan, size_t event, const uint64_t *watched);
 void location_plan_free(struct location_plan *plan);
 
-/* *out is the caller's, to be freed by locations_free(); on failure it is empty. */
+/* inside: only of what was executed in any of the regions that were asked for; NULL: of everything. *out is the
+ * caller's, to be freed by locations_free(); on failure it is empty. */
 bool locations_fill(const struct location_plan *plan, const struct view *view, bool children,
-		    const struct execution_event *events, size_t n, struct locations *out, struct error *err);
+		    const struct execution_regions *inside, const struct execution_event *events, size_t n,
+		    struct locations *out, struct error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * places code|data BLOCKS_MOST WHOLE_BLOCKS PROGRAM ARGS: where the engine's events and r12000's took place, instruction by instruction or object by
+ * places code|data|inside:OFFSET BLOCKS_MOST WHOLE_BLOCKS PROGRAM ARGS: where the engine's events and r12000's took place, instruction by instruction or object by
  * object, of a program in parts of so many blocks (0: as ever). `event NAME TOTAL SUM` (or why there are none), then a line for each place, in
  * order; `record MB` of what the record holds.
  */
@@ -64,7 +64,8 @@ static int compare(const void *a, const void *b)
 	return order;
 }
 
-static void print(struct locations *places, const struct run *run)
+/* readings: of the program, or of the function */
+static void print(struct locations *places, const struct reading *readings)
 {
 	for (size_t e = 0; e < places->n_events; e++) {
 		const char *name = e < EXACT ? exact_names[e] : models[e - EXACT].name;
@@ -74,7 +75,7 @@ static void print(struct locations *places, const struct run *run)
 		if (places->events[e].why)
 			printf("event %s: %s\n", name, places->events[e].why);
 		else
-			printf("event %s %" PRIu64 " %" PRIu64 "\n", name, run->readings[e].count_raw, sum);
+			printf("event %s %" PRIu64 " %" PRIu64 "\n", name, readings[e].count_raw, sum);
 	}
 	if (places->n)
 		qsort(places->all, places->n, sizeof *places->all, compare);
@@ -127,6 +128,12 @@ int main(int argc, char **argv)
 	command.stdout_fd = command.stderr_fd = command.stdin_fd;
 	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true,
 		.locations = !strcmp(argv[1], "data") ? LOCATIONS_OF_DATA : LOCATIONS_OF_CODE};
+	/* inside:OFFSET: of the program's function there alone, with all that it calls */
+	bool inside = !strncmp(argv[1], "inside:", 7);
+	const uint64_t entry = inside ? strtoull(argv[1] + 7, NULL, 0) : 0;
+	const struct region_range range = {.module = argv[4], .low = entry, .high = entry + 1};
+	const struct region_asked asked = {.name = "inside", .text = "inside", .kind = REGION_FUNCTION, .ranges = &range, .n_ranges = 1};
+	target.regions = &asked, target.n_regions = inside, target.locations_inside = inside;
 	for (size_t i = 0; i < EXACT; i++)
 		events[i].exact = exact_named(exact_names[i]);
 	for (size_t i = 0; i < MODELS; i++)
@@ -138,7 +145,7 @@ int main(int argc, char **argv)
 	if (!good)
 		printf("failed: %s\n", err.text);
 	else
-		print(&places, &run);
+		print(&places, inside ? run.regions[0].readings : run.readings);
 	if (good && fstat(injection_fd(counting_session(counting)), &record) == 0)
 		printf("record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
 	locations_free(&places);
