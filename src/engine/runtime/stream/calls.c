@@ -26,6 +26,7 @@
 static struct calls calls;
 static struct calls_block *blocks;
 static uint64_t *quick;
+static struct calls_step *steps;
 static struct {
 	struct record_module module;
 	const struct record_functions *functions; /* NULL: not known */
@@ -279,6 +280,32 @@ static uint32_t flags_of(const struct decoded *d)
 	return 0;
 }
 
+static void describe_step(const struct trace_block *block, const struct calls_block *known, struct calls_step *out)
+{
+	static const uint8_t endings[] = {[TRACE_END_CALL] = CALLS_CALL,
+					  [TRACE_END_INDIRECT_CALL] = CALLS_CALL,
+					  [TRACE_END_RETURN] = CALLS_RETURN,
+					  [TRACE_END_INDIRECT_JUMP] = CALLS_JUMP,
+					  [TRACE_END_SYSTEM] = CALLS_NOTHING};
+	uint8_t pending = block->items ? endings[block->ending] : CALLS_NOTHING;
+	const struct trace_item *slot = pending == CALLS_NOTHING
+						? NULL
+						: &rt.items[block->first_item + block->items - 1u];
+	*out = (struct calls_step){.pc = block->pc,
+				   .module = known->module,
+				   .count = known->counts[0],
+				   .displacement = slot ? (int32_t)slot->displacement : 0,
+				   .length = block->length,
+				   .values = (uint8_t)block->values,
+				   .value = slot ? slot->value : TRACE_NO_VALUE,
+				   .pending = pending,
+				   .begins = calls.functions.begins[known->function] == block->pc,
+				   .conditional = block->ending == TRACE_END_CONDITIONAL};
+	if (known->unit == CALLS_NO_UNIT && !known->flags && out->values == block->values &&
+	    (!slot || out->displacement == slot->displacement))
+		out->function = known->function;
+}
+
 void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module)
 {
 	if (!calls.record || !tr->decoded.count)
@@ -292,6 +319,7 @@ void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t modu
 	quick[id] = !rt.templates[id].values && !rt.templates[id].items && blocks[id].function
 			    ? (uint64_t)blocks[id].function << CALLS_QUICK_FUNCTION | blocks[id].counts[0]
 			    : 0;
+	describe_step(&rt.templates[id], &blocks[id], &steps[id]);
 }
 
 /* ---- processes and threads ---- */
@@ -338,6 +366,7 @@ bool stream_calls_open(struct record_process *process)
 		calls.kept[i].frames = frames + (uint64_t)i * CALLS_KEPT_FRAMES;
 	calls.blocks = blocks = memory_private((uint64_t)rt.blocks_max * sizeof *blocks);
 	quick = memory_private((uint64_t)rt.blocks_max * sizeof *quick);
+	steps = memory_private((uint64_t)rt.blocks_max * sizeof *steps);
 	for (uint32_t e = 0; e < rt.setup->call_event_count; e++) {
 		const struct record_call_event *event = &rt.setup->call_events[e];
 		calls.taken[e] = (int8_t)(times_in(event, COUNT_TAKEN) - (event->minus == COUNT_TAKEN + 1));
@@ -345,9 +374,10 @@ bool stream_calls_open(struct record_process *process)
 		if (event->parts)
 			calls.model = run_models;
 	}
-	if (rt.trace_calls_only && !(rt.setup->flags & RECORD_CALLS_PLAIN) && rt.setup->call_event_count == 1 &&
-	    !calls.counts_taken)
-		calls.quick = quick;
+	if (rt.trace_calls_only && !(rt.setup->flags & RECORD_CALLS_PLAIN)) {
+		calls.steps = steps;
+		calls.quick = rt.setup->call_event_count == 1 && !calls.counts_taken ? quick : NULL;
+	}
 	calls.partial = partial;
 	calls.place = place;
 	return true;

@@ -24,15 +24,9 @@ uint32_t calls_function(struct calls *calls, uint64_t begins)
 	return f->n;
 }
 
-static struct record_call_arc *arcs_of(const struct calls *calls)
+uint32_t calls_arc_of(struct calls *calls, const struct calls_frame *frame)
 {
-	return (struct record_call_arc *)((uint8_t *)calls->record + calls->record->arcs);
-}
-
-/* The arc's number. Without room it is the first one, and the record says so. */
-static uint32_t arc_of(struct calls *calls, const struct calls_frame *frame)
-{
-	struct record_call_arc *arcs = arcs_of(calls);
+	struct record_call_arc *arcs = calls_arcs(calls);
 	uint64_t callee = calls->functions.begins[frame->function];
 	uint32_t at = hash(frame->site, callee) & (calls->n_slots - 1), n = calls->record->n_arcs;
 	for (; calls->slots[at]; at = (at + 1) & (calls->n_slots - 1)) {
@@ -58,7 +52,7 @@ static uint32_t arc_of(struct calls *calls, const struct calls_frame *frame)
 
 void calls_settle_frame(struct calls *calls, const struct calls_stack *s, struct calls_frame *f)
 {
-	struct record_call_arc *arc = &arcs_of(calls)[f->arc];
+	struct record_call_arc *arc = &calls_arcs(calls)[f->arc];
 	for (uint32_t e = 0; e < calls->record->n_events; e++) {
 		if (f->outermost)
 			arc->inclusive[e] += s->totals[e] - f->entry[e];
@@ -82,11 +76,11 @@ static void push(struct calls *calls, struct calls_stack *s, const struct calls_
 	}
 	struct calls_frame *f = &s->frames[s->n++];
 	*f = *wanted;
-	f->arc = arc_of(calls, f);
+	f->arc = calls_arc_of(calls, f);
 	f->outermost = s->active[f->function]++ == 0;
 	for (uint32_t e = 0; e < calls->record->n_events; e++)
 		f->entry[e] = s->totals[e];
-	arcs_of(calls)[f->arc].calls++;
+	calls_arcs(calls)[f->arc].calls++;
 }
 
 /* Control came to a block: which function that is the begin of. */
@@ -254,6 +248,7 @@ static void end_block(struct calls_stack *s, const struct trace_program *program
 	s->behind = block->pc + block->length;
 	s->site = s->behind - 1;
 	s->site_module = known->module;
+	s->last = (uint32_t)(block - program->blocks);
 	s->pending = CALLS_NOTHING;
 	s->conditional = block->ending == TRACE_END_CONDITIONAL;
 	if (!block->items)
@@ -268,8 +263,7 @@ static void end_block(struct calls_stack *s, const struct trace_program *program
 	s->slot = last_address(program, block, values);
 }
 
-/* The conditional branch of the block before went there. */
-static void resolve(const struct calls *calls, struct calls_stack *s, uint64_t went_to)
+void calls_resolve(const struct calls *calls, struct calls_stack *s, uint64_t went_to)
 {
 	for (uint32_t e = 0; s->conditional && went_to != s->behind && e < calls->record->n_events; e++)
 		s->totals[e] += (uint64_t)(int64_t)calls->taken[e];
@@ -365,38 +359,12 @@ static bool stays(const struct calls_stack *s, const struct calls_block *block)
 	return s->pending == CALLS_NOTHING && s->n && is_in(&s->frames[s->n - 1], block);
 }
 
-/* Blocks that stay in the newest frame's function only count: most do. Returns where the others go on; run_block()
- * does the same with each of them. */
-static size_t run_quick(const struct calls *calls, struct calls_stack *s, const struct trace_program *program,
-			const uint64_t *entries, size_t i, size_t n)
-{
-	uint64_t function = calls_top(s)->function, total = 0;
-	size_t from = i;
-	while (i < n && !(entries[i] & TRACE_MARK)) {
-		uint64_t quick = calls->quick[(uint32_t)entries[i]];
-		if (quick >> CALLS_QUICK_FUNCTION != function)
-			break;
-		total += (uint32_t)quick;
-		i++;
-	}
-	if (i == from)
-		return i;
-	const struct trace_block *last = &program->blocks[(uint32_t)entries[i - 1]];
-	s->totals[0] += total;
-	s->spans_block = 0;
-	s->behind = last->pc + last->length;
-	s->site = s->behind - 1;
-	s->site_module = calls->blocks[(uint32_t)entries[i - 1]].module;
-	return i;
-}
-
 void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_program *program,
 	       const uint64_t *entries, size_t n)
 {
 	struct calls_cut run = {entries, 0};
 	for (size_t i = 0; i < n;) {
-		if (calls->quick && s->pending == CALLS_NOTHING && s->n &&
-		    (i = run_quick(calls, s, program, entries, i, n)) == n)
+		if (calls->steps && (i = calls_run_quick(calls, s, entries, i, n)) == n)
 			break;
 		size_t record = i;
 		uint64_t header = entries[i++];
@@ -408,7 +376,7 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 				header = entries[i++];
 				break;
 			case TRACE_BREAK:
-				resolve(calls, s, entries[i]);
+				calls_resolve(calls, s, entries[i]);
 				if (!trace_mark_argument(header)) {
 					cut(calls, s, &run, i + 1, CALLS_UNSAID);
 					broken(calls, s, entries[i]);
@@ -422,7 +390,7 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 				i += 4;
 				continue;
 			case TRACE_RETURNED:
-				resolve(calls, s, entries[i]);
+				calls_resolve(calls, s, entries[i]);
 				cut(calls, s, &run, i + 2, CALLS_UNSAID);
 				if (s->pending != CALLS_NOTHING)
 					broken(calls, s, entries[i]);
@@ -439,7 +407,7 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 			default: continue;
 			}
 		}
-		resolve(calls, s, program->blocks[(uint32_t)header].pc);
+		calls_resolve(calls, s, program->blocks[(uint32_t)header].pc);
 		if (!stays(s, &calls->blocks[(uint32_t)header]))
 			cut(calls, s, &run, record, program->blocks[(uint32_t)header].pc);
 		run_block(calls, s, program, (uint32_t)header, entries + i, done);
@@ -459,14 +427,14 @@ void calls_move_kept(struct calls *calls)
 {
 	for (uint32_t i = 0; i < calls->n_kept; i++)
 		for (uint32_t k = 0; k < calls->kept[i].n; k++)
-			calls->kept[i].frames[k].arc = arc_of(calls, &calls->kept[i].frames[k]);
+			calls->kept[i].frames[k].arc = calls_arc_of(calls, &calls->kept[i].frames[k]);
 }
 
 void calls_move(struct calls *calls, struct calls_stack *s)
 {
 	for (uint32_t i = 0; i < s->n; i++) {
 		struct calls_frame *f = &s->frames[i];
-		f->arc = arc_of(calls, f);
+		f->arc = calls_arc_of(calls, f);
 		for (uint32_t e = 0; e < RECORD_CALL_EVENTS; e++)
 			f->entry[e] = s->totals[e];
 	}

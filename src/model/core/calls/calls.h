@@ -84,8 +84,19 @@ struct calls_kept {
 };
 
 /* A block that ends in no call, return or indirect jump, and whose record is its header alone: its function above
- * CALLS_QUICK_FUNCTION, below that what it counts. 0: it is none, or there are several events. */
+ * CALLS_QUICK_FUNCTION, below that what it counts. 0: it is none. */
 #define CALLS_QUICK_FUNCTION 32
+
+/* What quick.c needs of a block. */
+struct calls_step {
+	uint64_t pc;
+	uint32_t function; /* 0: it takes all steps */
+	uint32_t module, count;
+	int32_t displacement; /* of its slot, to which the record's value is added; pending says what slot it is */
+	uint32_t arc;         /* of the call that it ends in: the last one */
+	uint16_t length;
+	uint8_t values, value, pending, begins, conditional; /* begins: its function begins with it */
+};
 
 struct calls { /* of a process; the memory that it points to is the caller's, zeroed */
 	struct record_calls *record;
@@ -95,7 +106,8 @@ struct calls { /* of a process; the memory that it points to is the caller's, ze
 	struct calls_kept *kept; /* [kept_most], each with room for CALLS_KEPT_FRAMES */
 	uint32_t n_kept, kept_most;
 	const struct calls_block *blocks;
-	const uint64_t *quick;            /* by block; NULL: every record takes all steps */
+	struct calls_step *steps; /* by block; NULL: every record takes all steps */
+	const uint64_t *quick;    /* likewise; NULL: there are several events, or taken branches are counted */
 	int8_t taken[RECORD_CALL_EVENTS]; /* what a conditional branch that is taken adds */
 	bool counts_taken;                /* one of these is not 0 */
 	calls_partial *partial;
@@ -127,6 +139,7 @@ struct calls_stack { /* of a thread */
 	/* what the block before ended with */
 	uint32_t pending, site_module;
 	uint64_t site, behind, slot, low, bytes;
+	uint32_t last;        /* its number */
 	bool conditional;     /* a conditional branch, not to `behind` if it is taken */
 	uint32_t spans_block; /* number plus one of one that reads or writes spans; 0: none did so far */
 };
