@@ -26,7 +26,7 @@ const struct command_row command_rows[] = {
 	{"annotate-asm", "insert the calls that count regions into a compiler's assembly",
 	 annotate_asm_option_rows, command_annotate_asm},
 	{"completion", "write a completion script for a shell: bash, zsh or fish", NULL, command_completion},
-	{"help", "show help, also for one command: tare help count", NULL, command_help},
+	{"help", "show help, also for one command or topic: tare help numbers", NULL, command_help},
 	{"version", "show the version", NULL, command_version},
 	{0},
 };

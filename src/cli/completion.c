@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/topic.h"
 #include "cli/options.h"
 #include "cli/say.h"
 
@@ -130,6 +131,8 @@ static void bash(void)
 	fputs("\tcompletion) _tare_words \"bash zsh fish\" ;;\n\thelp) _tare_words \"", stdout);
 	for (const struct command_row *row = command_rows; row->name; row++)
 		printf("%s ", row->name);
+	for (const struct embedded_file *topic = topic_files; topic->name; topic++)
+		printf("%.*s ", (int)(strlen(topic->name) - strlen(".md")), topic->name);
 	puts("\" ;;\n\tesac\n}\ncomplete -o filenames -F _tare tare");
 }
 

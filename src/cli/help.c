@@ -1,9 +1,12 @@
-/* tare help, tare version. */
+/* tare help, with its topics; tare version. */
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/say.h"
+#include "cli/topic.h"
+
+enum { TOPIC_WIDEST = 100 }; /* wider lines are hard to read */
 
 static void overview(void)
 {
@@ -16,6 +19,9 @@ static void overview(void)
 	      stdout);
 	for (const struct command_row *row = command_rows; row->name; row++)
 		printf("  %-12s %s\n", row->name, row->summary);
+	fputs("\ntopics of 'tare help':\n", stdout);
+	for (const struct embedded_file *topic = topic_files; topic->name; topic++)
+		topic_print_name(stdout, topic);
 	fputs("\n"
 	      "examples:\n"
 	      "  tare count gzip -k FILE              what this machine can count of one run\n"
@@ -28,19 +34,31 @@ static void overview(void)
 	      stdout);
 }
 
+static int show_topic(const struct embedded_file *topic)
+{
+	int width = say_width(stdout);
+	say_begin_output();
+	topic_print(stdout, topic, width ? (size_t)(width < TOPIC_WIDEST ? width : TOPIC_WIDEST) : 80,
+		    say_in_colour(stdout));
+	return say_end_output();
+}
+
 int command_help(int argc, char **argv)
 {
 	static char help[] = "--help";
 	struct error err = {0};
 	if (argc > 2) {
-		error_set(&err, ERROR_USAGE, "'help' takes one command, not %d", argc - 1);
+		error_set(&err, ERROR_USAGE, "'help' takes one command or topic, not %d", argc - 1);
 		return say_failure(&err);
 	}
 	if (argc == 2 && strcmp(argv[1], "-h") != 0 && strcmp(argv[1], help) != 0) {
 		const struct command_row *row = command_find(argv[1]);
+		const struct embedded_file *topic = topic_find(argv[1]);
+		if (topic)
+			return show_topic(topic);
 		if (!row) {
-			error_set(&err, ERROR_USAGE, "unknown command '%s'", argv[1]);
-			error_hint(&err, "'tare help' lists the commands");
+			error_set(&err, ERROR_USAGE, "unknown command or topic '%s'", argv[1]);
+			error_hint(&err, "'tare help' lists them");
 			return say_failure(&err);
 		}
 		if (row->run != command_help)

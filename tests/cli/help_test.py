@@ -12,7 +12,7 @@ equal(tare("help", "count").out, tare("count", "--help").out, "'help count' is '
 overview = tare("help")
 ok(overview.code == 0 and overview.err == "", "help goes to standard output", overview)
 ok(max(map(len, overview.out.splitlines())) <= 80, "its lines have at most 80 columns", overview)
-commands = re.findall(r"^  ([a-z-]+) +[a-z]", overview.out.split("examples:")[0], re.M)
+commands = re.findall(r"^  ([a-z-]+) +[a-z]", overview.out.split("topics of")[0], re.M)
 equal(commands, ["count", "profile", "compare", "report", "predict", "verify", "list", "name", "export", "import", "prune", "doctor", "calibrate", "annotate-asm", "completion", "help", "version"], "help lists the commands")
 for command in commands:
     text = tare(command, "--help").out
@@ -80,6 +80,40 @@ equal(completed("tare", "count", "-e", "cycles,page-f"), ["cycles,page-faults"],
 equal(completed("tare", "list", "--on", "per"), ["perf"], "bash completes backends")
 equal(completed("tare", "list", "machines", "r1"), ["r10000", "r12000"], "bash completes machines")
 ok("ipc" in completed("tare", "count", "-m", "ip"), "bash completes metrics")
+
+# ---- topics ----
+topics = re.findall(r"^  ([a-z-]+) +[A-Z]", overview.out.split("topics of")[1].split("examples:")[0], re.M)
+equal(sorted(topics), sorted(name[:-3] for name in os.listdir(f"{ROOT}/docs/topics")), "help lists the topics of docs/topics")
+helps = {command: tare(command, "--help").out for command in commands}
+for topic in topics:
+    shown = tare("help", topic)
+    with open(f"{ROOT}/docs/topics/{topic}.md", encoding="utf-8") as file:
+        page = file.read()
+    ok(shown.code == 0 and page.splitlines()[0] == "# " + shown.out.splitlines()[0], f"'help {topic}' shows its page", shown)
+    broken = [line for line in shown.out.splitlines() if not line.startswith("    ")]  # code is not
+    ok(max(map(len, broken)) <= 80, f"in lines of at most 80 columns: {topic}", broken)
+    for word in re.findall(r"[A-Za-z_0-9]+", re.sub(r"\W+", " ", page)):
+        if word not in shown.out:
+            ok(False, f"no word of {topic} is lost", word)
+            break
+    else:
+        ok(True, f"no word of {topic} is lost")
+    written = re.findall(r"(?:`|^\$ |^|-n 4 )tare ([a-z-]+)([^`\n|]*)", page, re.M)
+    ok(written or topic in (), f"{topic} shows commands", page)
+    for command, rest in written:
+        for option in re.findall(r" (--?[a-zA-Z][a-z-]*)", re.sub("'[^']*'", "", rest.split(" -- ")[0])):
+            ok(command in helps and re.search(rf"(^ +|, ){option}\b", helps[command], re.M), f"{topic}: tare {command} has {option}", rest)
+equal(completed("tare", "help", "from-p"), ["from-perf", "from-papi"], "bash completes topics")
+unknown = tare("help", "nonsense")
+ok(unknown.code == 2 and "unknown command or topic 'nonsense'" in unknown.err, "another word is refused", unknown)
+if os.uname().machine == "x86_64" and shutil.which("gcc"):
+    # model:zen4, whatever the machine here is: lines of 64 bytes, a first level of 32 KiB
+    subprocess.run(["gcc", "-O1", "-g", "-o", "table", f"{ROOT}/examples/tutorial/table.c"], check=True)
+    text = tare("count", "--on", "model:zen4", "-e", "l1d-misses", "--by", "line", "--", "./table").err
+    has(text, re.compile(r"^ *1,000,000\(.*table\.c:8 \(table\)$", re.M), "the tutorial's finding: each load of its line 8 misses")
+    has(text, re.compile(r"^ *125,000\(.*table\.c:16 \(table\)$", re.M), "and one store in eight of its line 16")
+else:
+    skip("no engine or no gcc here", "the tutorial's finding: each load of its line 8 misses")
 
 # ---- lists ----
 names = tare("list", "events", "--names").out.split()
