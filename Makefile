@@ -20,7 +20,9 @@ export TARE_STORE := none
 
 BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev \
 	libdw-dev libelf-dev libdebuginfod-dev libiberty-dev zlib1g-dev libsqlite3-dev libzydis-dev
-CHECK_PACKAGES := g++ gfortran clang clang-format libclang-rt-dev python3-jsonschema valgrind python3-pytest openmpi-bin libopenmpi-dev mpich libmpich-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross zsh fish nodejs
+CHECK_PACKAGES := g++ gfortran clang clang-format libclang-rt-dev python3-jsonschema valgrind python3-pytest python3-prometheus-client openmpi-bin libopenmpi-dev mpich libmpich-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross zsh fish nodejs
+# its package starts a server where a service manager runs: there, its tests are skipped unless it is installed already
+SERVICE_PACKAGES := $(if $(wildcard /run/systemd/system),,prometheus)
 # small ones of tests/programs' core that a Debian may lack
 PROGRAM_PACKAGES := bc busybox-static bzip2 git jq lua5.4 luajit make mawk openssl patch perl pigz python3 sqlite3 tmux xz-utils zstd
 
@@ -55,7 +57,7 @@ install: build
 	meson install -C $(BUILD)
 
 plain:
-	tools/install-dependencies $(BUILD_PACKAGES) $(CHECK_PACKAGES) $(PROGRAM_PACKAGES)
+	tools/install-dependencies $(BUILD_PACKAGES) $(CHECK_PACKAGES) $(SERVICE_PACKAGES) $(PROGRAM_PACKAGES)
 	[ -f $(BUILD)/build.ninja ] || meson setup $(BUILD)
 	meson configure $(BUILD) -Dtests=true
 	ninja -C $(BUILD)

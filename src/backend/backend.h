@@ -58,6 +58,8 @@ struct target {
 	size_t n_pids;
 	const int *cpus; /* CPUS; n_cpus = 0 means all online ones */
 	size_t n_cpus;
+	/* CPUS: of what runs there, the tasks of this control group (cgroups(7)) and those below it; NULL: all */
+	const char *cgroup;
 	bool turned;                 /* turn() will be called */
 	bool begins_off;             /* not counted before that */
 	bool follow_children;        /* count what the target forks and clones */

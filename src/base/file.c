@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static enum error_code code_of(int os_errno)
@@ -104,4 +105,41 @@ bool file_finish(FILE *stream, const char *name, struct error *err)
 	if (!lost)
 		return true;
 	return error_set_errno(err, ERROR_IO, os_errno ? os_errno : EIO, "cannot write '%s'", name);
+}
+
+bool file_replace(const char *path, const char *text, size_t length, struct error *err)
+{
+	char *name = NULL;
+	FILE *file = NULL;
+	bool done = false;
+	if (asprintf(&name, "%s.XXXXXX", path) < 0)
+		return error_no_memory(err);
+	int fd = mkstemp(name);
+	if (fd < 0) {
+		error_set_errno(err, code_of(errno), errno, "cannot write '%s'", path);
+		goto out;
+	}
+	mode_t mask = umask(0);
+	umask(mask);
+	fchmod(fd, 0666 & ~mask); /* mkstemp(3) lets nobody else read it */
+	if (!(file = fdopen(fd, "w"))) {
+		error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
+		close(fd);
+		goto remove;
+	}
+	fwrite(text, 1, length, file);
+	fflush(file);
+	fsync(fd); /* before the rename: a crash leaves the old one or the new one */
+	if (!file_finish(file, path, err))
+		goto remove;
+	if (rename(name, path) == 0)
+		done = true;
+	else
+		error_set_errno(err, code_of(errno), errno, "cannot write '%s'", path);
+remove:
+	if (!done)
+		unlink(name);
+out:
+	free(name);
+	return done;
 }

@@ -25,7 +25,7 @@
 static bool choose_target(struct count_command *c, struct session_target *out, struct error *err)
 {
 	const struct count_request *r = &c->request;
-	bool cpus = r->all_cpus || r->cpus.numbers.count;
+	bool cpus = r->all_cpus || r->cpus.numbers.count || r->cgroup;
 	bool attach = r->pids.numbers.count || r->tids.numbers.count;
 	c->program = r->command;
 	if (!c->program && !cpus && !attach && c->has_parameters && c->parameters.command[0]) {
@@ -35,7 +35,8 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 	}
 	if (!c->program && !cpus && !attach) {
 		error_set(err, ERROR_USAGE, "nothing to count: no program is given");
-		return error_hint(err, "'tare count PROGRAM ARGS...', or -p, -t, -a, -C; 'tare count --help'");
+		return error_hint(
+			err, "'tare count PROGRAM ARGS...', or -p, -t, -a, -C, --cgroup; 'tare count --help'");
 	}
 	if (c->program && attach)
 		return error_set(err, ERROR_USAGE,
@@ -52,6 +53,7 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 		.per_thread = r->per_thread,
 		.per_cpu = r->per_cpu,
 		.per_process = r->per_process,
+		.cgroup = r->cgroup,
 	};
 	const struct number_list *ids = cpus ? &r->cpus : r->pids.numbers.count ? &r->pids : &r->tids;
 	out->ids = ids->numbers.items;
@@ -99,6 +101,23 @@ static bool choose_events(struct count_command *c, struct error *err)
 
 /* ---- all together ---- */
 
+/* How often the counters are read for those who scrape, where -I does not say it. */
+enum { SCRAPE_INTERVAL_NS = 1000000000 };
+
+struct over_time {
+	struct interval_rows rows;
+	bool shows_rows;
+	struct openmetrics_output *openmetrics;
+};
+
+static void tell_interval(void *context, const struct time_interval *interval)
+{
+	struct over_time *o = context;
+	if (o->shows_rows)
+		interval_row(&o->rows, interval);
+	openmetrics_interval(o->openmetrics, interval);
+}
+
 static bool measure(struct count_command *count, struct error *err)
 {
 	const struct count_request *r = &count->request;
@@ -109,15 +128,18 @@ static bool measure(struct count_command *count, struct error *err)
 		.repetitions = r->repetitions,
 		.name = count->program ? count->program[0] : NULL,
 	};
-	struct interval_rows rows = {.out = count->output.stream,
-				     .format = r->format,
-				     .width = count->joint ? 0 : say_width(count->output.stream)};
+	bool served = openmetrics_is_served(r->openmetrics);
+	struct over_time over_time = {.rows = {.out = count->output.stream,
+					       .format = r->format,
+					       .width = count->joint ? 0 : say_width(count->output.stream)},
+				      .shows_rows = r->interval_ns || r->control,
+				      .openmetrics = &count->openmetrics};
 	struct measure_options options = {
 		.size = sizeof options,
-		.interval_ns = r->interval_ns,
-		.interval = r->interval_ns || r->control ? interval_row : NULL,
+		.interval_ns = served && !r->interval_ns ? SCRAPE_INTERVAL_NS : r->interval_ns,
+		.interval = over_time.shows_rows || served ? tell_interval : NULL,
 		.control = count->control,
-		.interval_context = &rows,
+		.interval_context = &over_time,
 		.repetitions = r->repetitions,
 		.several_runs = r->several_runs,
 		.has_warm_ups = r->has_warm_ups,
@@ -165,6 +187,7 @@ static void close_all(struct count_command *count)
 	output_abandon(&count->blocks);
 	output_abandon(&count->system_calls);
 	output_abandon(&count->by_file);
+	openmetrics_close(&count->openmetrics);
 	if (count->control.has_commands)
 		control_close(&count->control);
 	if (count->has_parameters)
@@ -177,7 +200,7 @@ static int show_help(void)
 {
 	say_begin_output();
 	fputs("usage: tare count [OPTIONS] [--] PROGRAM [ARGS...]\n"
-	      "       tare count [OPTIONS] -p PID | -t TID | -a | -C CPUS\n"
+	      "       tare count [OPTIONS] -p PID | -t TID | -a | -C CPUS | --cgroup GROUP\n"
 	      "\n"
 	      "Counts events of a program. For each count it states the source and the error.\n"
 	      "The program keeps its input, output and exit status.\n",
@@ -249,7 +272,9 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 	*code = TARE_CANNOT_MEASURE;
 	return open_report(count, err) && (!r->blocks || output_open(&count->blocks, r->blocks, err)) &&
 	       (!r->system_calls || output_open(&count->system_calls, r->system_calls, err)) &&
-	       (!r->by_file || output_open(&count->by_file, r->by_file, err)) && count_ranks_begin(count, err);
+	       (!r->by_file || output_open(&count->by_file, r->by_file, err)) &&
+	       openmetrics_open(&count->openmetrics, r->openmetrics, r->interval_ns > 0, &count->session, err) &&
+	       count_ranks_begin(count, err);
 }
 
 static void tell_missing(void *context, const struct error *missing)

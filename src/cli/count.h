@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "base/arena.h"
+#include "cli/count_openmetrics.h"
 #include "cli/count_options.h"
 #include "cli/count_output.h"
 #include "compat/parameters.h"
@@ -19,6 +20,7 @@ struct count_command {
 	const volatile sig_atomic_t *interrupt;
 	struct session session;
 	struct output output, blocks, system_calls, by_file;
+	struct openmetrics_output openmetrics;
 	struct switching control;
 	struct launched launched; /* which rank of several it is */
 	bool joint;               /* … and the ranks have one report */

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "cli/command.h"
+#include "cli/count_openmetrics.h"
 #include "cli/store_options.h"
 
 enum {
@@ -31,6 +32,7 @@ enum {
 	TID,
 	ALL_CPUS,
 	CPUS,
+	CGROUP,
 	PER_THREAD,
 	PER_CPU,
 	PER_PROCESS,
@@ -38,6 +40,7 @@ enum {
 	REPRODUCIBLE,
 	BLOCKS,
 	SYSTEM_CALLS,
+	OPENMETRICS,
 	FOR,
 	TIMEOUT,
 	INTERVAL,
@@ -95,8 +98,12 @@ const struct option_row count_option_rows[] = {
 	 "everything on these CPUs: 0,2-3. With --reproducible: the CPU that the program sees: x86-64-v2, "
 	 "x86-64-v3 (default), x86-64-v4 or host",
 	 CPUS},
+	{0, "cgroup", "GROUP",
+	 "the processes of this control group and of those below it, on all CPUs or those of -C: a path below the "
+	 "hierarchy's mount (system.slice/ssh.service), or a whole one",
+	 CGROUP},
 	{0, "for", "SECONDS",
-	 "with -p, -t, -a, -C and no program: stop after this time (default: until "
+	 "with -p, -t, -a, -C, --cgroup and no program: stop after this time (default: until "
 	 "they end, or Ctrl-C)",
 	 FOR},
 	{0, "timeout", "SECONDS",
@@ -114,7 +121,7 @@ const struct option_row count_option_rows[] = {
 	 PER_THREAD},
 	{0, "per-process", NULL, "also a row for each process of the program, for what the engine counts",
 	 PER_PROCESS},
-	{0, "per-cpu", NULL, "with -a, -C: also a row for each CPU", PER_CPU},
+	{0, "per-cpu", NULL, "with -a, -C, --cgroup: also a row for each CPU", PER_CPU},
 	{0, "no-children", NULL, "do not count child processes", NO_CHILDREN},
 	{0, "region", "[NAME=]PLACE",
 	 "also count a part of the program separately; may be repeated. PLACE is FUNCTION, FILE:FIRST-LAST "
@@ -165,6 +172,11 @@ const struct option_row count_option_rows[] = {
 	 BLOCKS},
 	{0, "system-calls", "FILE", "write the program's system calls by name, in the same way (needs the engine)",
 	 SYSTEM_CALLS},
+	{0, "openmetrics", "FILE|[HOST]:PORT",
+	 "also write the counts to this file as OpenMetrics text (with -I anew at each interval), or serve the "
+	 "counts "
+	 "so far to Prometheus at http://HOST:PORT/metrics while counting (default host: 127.0.0.1)",
+	 OPENMETRICS},
 	{0, "all-repetitions", NULL, "show the value of each repetition", ALL_REPETITIONS},
 	{0, "statistics", NULL, "show min, median, max and standard deviation (σ) of the repetitions", STATISTICS},
 	{0, "stats", NULL, "", STATISTICS},
@@ -269,6 +281,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case REPRODUCIBLE: r->reproducible = true; return true;
 	case BLOCKS: r->blocks = value; return true;
 	case SYSTEM_CALLS: r->system_calls = value; return true;
+	case CGROUP: r->cgroup = value; return true;
+	case OPENMETRICS: r->openmetrics = value; return true;
 	case NO_CHILDREN: r->no_children = true; return true;
 	case PER_RANK: r->per_rank = true; return true;
 	case RANKS:
@@ -335,10 +349,12 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 /* What contradicts itself. */
 static bool check(const struct count_request *r, struct error *err)
 {
-	bool cpus = r->all_cpus || r->cpus.numbers.count;
+	bool cpus = r->all_cpus || r->cpus.numbers.count || r->cgroup;
 	int targets = cpus + (r->pids.numbers.count > 0) + (r->tids.numbers.count > 0);
 	if (targets > 1)
-		return error_set(err, ERROR_USAGE, "choose one of -p, -t, and -a or -C");
+		return error_set(err, ERROR_USAGE, "choose one of -p, -t, and -a, -C or --cgroup");
+	if (r->cgroup && !*r->cgroup)
+		return error_set(err, ERROR_USAGE, "--cgroup: the control group's name is empty");
 	if (r->all_cpus && r->cpus.numbers.count)
 		return error_set(err, ERROR_USAGE, "choose -a (all CPUs) or -C (some CPUs), not both");
 	if (r->compat != COMPAT_NONE && r->format != FORMAT_TEXT)
@@ -360,7 +376,8 @@ static bool check(const struct count_request *r, struct error *err)
 	if (r->verbose && r->quiet)
 		return error_set(err, ERROR_USAGE, "choose -v (more) or -q (less), not both");
 	if (r->per_thread && cpus)
-		return error_set(err, ERROR_USAGE, "--per-thread does not go with -a or -C: use --per-cpu");
+		return error_set(err, ERROR_USAGE,
+				 "--per-thread does not go with -a, -C or --cgroup: use --per-cpu");
 	if (targets && (r->per_process || r->blocks || r->system_calls || r->by || r->reproducible))
 		return error_set(err, ERROR_USAGE, "%s is for programs that tare starts",
 				 r->blocks         ? "--blocks"
@@ -383,7 +400,7 @@ static bool check(const struct count_request *r, struct error *err)
 	if (r->regions.count && targets)
 		return error_set(err, ERROR_USAGE, "--region is for programs that tare starts");
 	if (r->per_cpu && !cpus)
-		return error_set(err, ERROR_USAGE, "--per-cpu needs -a or -C");
+		return error_set(err, ERROR_USAGE, "--per-cpu needs -a, -C or --cgroup");
 	if (r->command && targets && !cpus) {
 		error_set(err, ERROR_USAGE, "remove '%s': -p and -t count processes that already run",
 			  r->command[0]);
@@ -397,7 +414,11 @@ static bool check(const struct count_request *r, struct error *err)
 		error_set(err, ERROR_USAGE, "--timeout ends a program that tare starts, and none is given");
 		return error_hint(err, "--for SECONDS ends the counting of what already runs");
 	}
-	const char *one_run = r->interval_ns ? "-I" : r->control ? "--control" : NULL;
+	bool served = openmetrics_is_served(r->openmetrics);
+	const char *one_run = r->interval_ns ? "-I"
+			      : r->control   ? "--control"
+			      : served       ? "--openmetrics at an address"
+					     : NULL;
 	if (one_run && (r->repetitions > 1 || r->several_runs || r->warm_ups > 0)) {
 		error_set(err, ERROR_USAGE, "%s does not go with repetitions and warm-ups", one_run);
 		return error_hint(err,
@@ -410,7 +431,8 @@ static bool check(const struct count_request *r, struct error *err)
 	if ((r->delay_ns || r->control) && r->regions.count)
 		return error_set(err, ERROR_USAGE, "%s does not go with --region",
 				 r->delay_ns ? "--delay" : "--control");
-	if (one_run && (r->format == FORMAT_CSV || r->format == FORMAT_HTML || r->compat != COMPAT_NONE)) {
+	if ((r->interval_ns || r->control) &&
+	    (r->format == FORMAT_CSV || r->format == FORMAT_HTML || r->compat != COMPAT_NONE)) {
 		error_set(err, ERROR_USAGE, "this report's format has no intervals");
 		return error_hint(err, "%s goes with text and with --json: a JSON object on each line", one_run);
 	}

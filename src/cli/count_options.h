@@ -26,6 +26,7 @@ struct count_request {
 	VEC(const char *) overrides;         /* -F */
 	VEC(const char *) regions;           /* --region */
 	struct number_list pids, tids, cpus; /* -p, -t, -C */
+	const char *cgroup;                  /* --cgroup; NULL */
 	bool all_cpus;                       /* -a … */
 	bool perfex_all;                     /* … but with --compat perfex: all R10000 events */
 	bool per_thread, per_process, per_cpu, no_children, reproducible;
@@ -45,11 +46,12 @@ struct count_request {
 	enum program_output program_output;
 	uint64_t for_ns;
 	uint64_t timeout_ns;
-	uint64_t interval_ns; /* -I; 0: not given */
-	uint64_t delay_ns;    /* --delay; 0: not given */
-	bool begin_off;       /* --begin-off */
-	const char *control;  /* --control; NULL */
-	bool gross;           /* --gross */
+	uint64_t interval_ns;    /* -I; 0: not given */
+	uint64_t delay_ns;       /* --delay; 0: not given */
+	bool begin_off;          /* --begin-off */
+	const char *control;     /* --control; NULL */
+	const char *openmetrics; /* --openmetrics; NULL */
+	bool gross;              /* --gross */
 	bool statistics;
 	bool strict; /* --strict */
 	unsigned verbose;

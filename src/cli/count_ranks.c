@@ -52,7 +52,8 @@ bool count_ranks_find(struct count_command *count, struct error *err)
 	}
 	return (!count->joint || check(r, err)) && fill_name(count, &r->output, count->joint, err) &&
 	       fill_name(count, &r->blocks, false, err) && fill_name(count, &r->system_calls, false, err) &&
-	       fill_name(count, &r->by_file, false, err);
+	       fill_name(count, &r->by_file, false, err) &&
+	       (openmetrics_is_served(r->openmetrics) || fill_name(count, &r->openmetrics, false, err));
 }
 
 bool count_ranks_begin(struct count_command *count, struct error *err)

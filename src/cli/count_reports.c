@@ -133,6 +133,7 @@ bool count_write_files(struct count_command *count)
 	const struct count_request *r = &count->request;
 	const struct result *result = count->session.result;
 	bool done = write_breakdown(count);
+	done = openmetrics_finish(&count->openmetrics, result) && done;
 	done = write_lines(count, &count->blocks, r->blocks, "basic blocks", result->blocks) && done;
 	return write_lines(count, &count->system_calls, r->system_calls, "system calls", result->system_calls) &&
 	       done;

@@ -396,6 +396,8 @@ static bool describe_target(struct measurement *s)
 	if (target->kind == TARGET_COMMAND)
 		return true;
 	struct str text = {0};
+	if (target->cgroup)
+		str_appendf(&text, "control group %s, ", target->cgroup);
 	if (target->kind == TARGET_CPUS) {
 		str_append(&text, target->n_cpus == 0 ? "all CPUs" : target->n_cpus == 1 ? "CPU" : "CPUs");
 		for (size_t i = 0; i < target->n_cpus; i++)

@@ -76,6 +76,7 @@ void intervals_read(struct intervals *iv, const struct reading *now, uint64_t no
 					       .events = iv->events,
 					       .n = iv->n,
 					       .counts = iv->counts,
+					       .totals = now,
 					       .last = last};
 	iv->ended_ns = now_ns;
 	iv->was_on = iv->on;

@@ -31,6 +31,7 @@ struct time_interval {
 	const struct event *const *events;
 	size_t n;
 	const struct time_count *counts; /* [n] */
+	const struct reading *totals;    /* [n], since the execution began */
 	bool last;
 };
 

@@ -31,7 +31,8 @@ struct session_target {
 	char *const *program; /* with its arguments; NULL: none is started */
 	bool reproducible;    /* struct command has these */
 	const char *cpu;
-	const int *ids; /* processes, threads or CPUs, as `kind` says */
+	const char *cgroup; /* of CPUS: the tasks of this control group alone; NULL */
+	const int *ids;     /* processes, threads or CPUs, as `kind` says */
 	size_t n_ids;
 	bool no_children, per_thread, per_cpu, per_process;
 };

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "store/calibration/calibration.h"
@@ -82,44 +81,8 @@ static bool make_folders(const char *path, struct error *err)
 bool calibration_save(const char *path, struct calibration *c, struct error *err)
 {
 	struct str text = {0};
-	char *name = NULL;
-	FILE *file = NULL;
-	int fd = -1;
-	bool done = false;
-	if (!calibration_write(c, &text, err) || !make_folders(path, err))
-		goto out;
-	if (asprintf(&name, "%s.XXXXXX", path) < 0) {
-		name = NULL;
-		error_no_memory(err);
-		goto out;
-	}
-	if ((fd = mkstemp(name)) < 0) {
-		error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
-		goto out;
-	}
-	mode_t mask = umask(0);
-	umask(mask);
-	fchmod(fd, 0666 & ~mask); /* mkstemp(3) lets nobody else read it */
-	if (!(file = fdopen(fd, "w"))) {
-		error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
-		close(fd);
-		goto remove;
-	}
-	fwrite(text.text, 1, text.length, file);
-	fflush(file);
-	fsync(fd); /* before the rename: a crash leaves the old one or the new one */
-	if (!file_finish(file, path, err))
-		goto remove;
-	if (rename(name, path) != 0) {
-		error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path);
-		goto remove;
-	}
-	done = true;
-	goto out;
-remove:
-	unlink(name);
-out:
-	free(name);
+	bool done = calibration_write(c, &text, err) && make_folders(path, err) &&
+		    file_replace(path, text.text, text.length, err);
 	str_free(&text);
 	return done;
 }

@@ -31,18 +31,19 @@ int counter_open(const struct counter_request *request, pid_t task, int cpu)
 		.exclude_hv = one_level,
 	};
 	int leader = request->grouped ? request->leader : -1;
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC | (request->of_cgroup ? PERF_FLAG_PID_CGROUP : 0);
 #if defined(__aarch64__)
 	/* of the core PMUs alone: "rdpmc" in their sysfs folder's format (Linux, Documentation/arm64/perf.rst) */
 	const uint64_t ask_for_user_read = 1 << 1;
 	if (request->user_read && !(attr.config1 & ask_for_user_read)) {
 		attr.config1 |= ask_for_user_read;
-		int fd = (int)syscall(SYS_perf_event_open, &attr, task, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+		int fd = (int)syscall(SYS_perf_event_open, &attr, task, cpu, leader, flags);
 		if (fd >= 0 || (errno != EINVAL && errno != EOPNOTSUPP))
 			return fd;
 		attr.config1 &= ~ask_for_user_read;
 	}
 #endif
-	return (int)syscall(SYS_perf_event_open, &attr, task, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, &attr, task, cpu, leader, flags);
 }
 
 bool counter_enable(int fd) { return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0; }

@@ -24,6 +24,7 @@ struct counter_request {
 	const struct event_encoding *encoding;
 	unsigned levels; /* LEVEL_USER | LEVEL_KERNEL */
 	enum counter_heirs heirs;
+	bool of_cgroup;     /* task is the descriptor of a control group's folder; with a CPU */
 	bool begin_at_exec; /* enabled by the target's next exec; otherwise by counter_enable() */
 	bool grouped;       /* read with its group (PERF_FORMAT_GROUP): for libtare, and without heirs only */
 	int leader;         /* grouped: the leader's descriptor; -1: this one leads */

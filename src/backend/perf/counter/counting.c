@@ -18,6 +18,7 @@
 
 #include "backend/launch.h"
 #include "backend/perf/counter/cancel.h"
+#include "backend/perf/counter/cgroup.h"
 #include "backend/perf/counter/counter.h"
 #include "backend/perf/counter/pmu.h"
 #include "backend/perf/probe/regions.h"
@@ -44,6 +45,8 @@ struct counting {
 	struct command command;
 	struct launch launch;
 	pid_t pid;
+	int cgroup;             /* its folder; -1: none was asked for */
+	bool was_on;            /* turned on, at some time */
 	struct probed *regions; /* NULL: none were asked for */
 };
 
@@ -76,11 +79,13 @@ static void refuse(struct track *track, enum reading_state state, const char *wh
 }
 
 /* Why an event that works is not for this kind of target; NULL when it is. */
-static const char *not_for_target(const struct answer *answer, enum target_kind kind)
+static const char *not_for_target(const struct answer *answer, enum target_kind kind, bool cgroup)
 {
 	const struct event_encoding *encoding = &answer->encoding;
 	if (kind != TARGET_CPUS && answer->variants.whole_cpus)
 		return "it counts whole CPUs or packages, not programs: use -a or -C";
+	if (cgroup && answer->variants.whole_cpus)
+		return "it counts whole CPUs or packages, and not the tasks of a control group";
 	/* task_clock_event_read() gives the time of the counter's context, and a CPU's context never sleeps */
 	if (kind == TARGET_CPUS && encoding->type == PERF_TYPE_SOFTWARE &&
 	    encoding->config == PERF_COUNT_SW_TASK_CLOCK)
@@ -105,10 +110,11 @@ static bool open_place(struct counting *c, const struct track *track, size_t p, 
 		struct counter_request request = {.encoding = &variants->items[v].encoding,
 						  .levels = track->answer->open_levels,
 						  .heirs = heirs,
+						  .of_cgroup = c->cgroup >= 0,
 						  .begin_at_exec = c->kind == TARGET_COMMAND && !c->begins_off};
 		if (!counts_here(&variants->items[v], place))
 			continue;
-		int fd = counter_open(&request, place->task, place->cpu);
+		int fd = counter_open(&request, c->cgroup >= 0 ? c->cgroup : place->task, place->cpu);
 		*counter_at(c, p, track, v) = fd;
 		if (fd < 0)
 			return false;
@@ -128,6 +134,7 @@ static bool open_event(struct counting *c, const struct target *target, size_t e
 				  .levels = answer->open_levels,
 				  .type = answer->encoding.type,
 				  .threads_only = heirs_of(target) == HEIRS_THREADS,
+				  .of_cgroup = c->cgroup >= 0,
 				  .counters = c->places.list.count * c->n_columns};
 	size_t open = 0;
 	int os_errno = 0;
@@ -201,7 +208,8 @@ static bool find_events(struct counting *c, const struct event *const *events, c
 		track->column = c->n_columns;
 		c->n_columns += track->answer->variants.n;
 		const struct availability *known = &track->answer->availability;
-		const char *not_here = cancelled ? cancelled : not_for_target(track->answer, c->kind);
+		const char *not_here = cancelled ? cancelled
+						 : not_for_target(track->answer, c->kind, c->cgroup >= 0);
 		if (known->state != READING_COUNTED && known->state != READING_UNPROVEN)
 			refuse(track, known->state, known->why);
 		else if (not_here)
@@ -333,6 +341,8 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 			cancelled = exec_cancels(path);
 		free(path);
 	}
+	if (target->cgroup && (c->cgroup = cgroup_open(target->cgroup, err)) < 0)
+		return false;
 	if (!find_events(c, events, cancelled, err))
 		return false;
 	if (target->command) {
@@ -361,6 +371,7 @@ bool perf_prepare(struct backend *backend, const struct target *target, const st
 			       .begins_off = target->begins_off,
 			       .by_place = target->kind == TARGET_CPUS ? target->per_cpu : target->per_thread,
 			       .n_events = n,
+			       .cgroup = -1,
 			       .launch = {.go_fd = -1, .failed_fd = -1}};
 	if (!set_up(c, target, events, err)) {
 		perf_end(c);
@@ -375,6 +386,7 @@ pid_t perf_process(const struct counting *c) { return c->pid; }
 /* Counters of the tasks' children follow (perf_event_for_each_child() in kernel/events/core.c). */
 bool perf_turn(struct counting *c, bool on, struct error *err)
 {
+	c->was_on |= on;
 	for (size_t i = 0; i < c->n_columns * c->places.list.count; i++)
 		if (c->counters[i] >= 0 &&
 		    !(on ? counter_enable(c->counters[i]) : counter_disable(c->counters[i])))
@@ -445,7 +457,9 @@ static const char *flaw(const struct counting *c, const struct track *track, con
 	}
 	if (sum->enabled_ns > 0 && sum->running_ns == 0)
 		return "it never got a counter";
-	if (c->begins_off && sum->enabled_ns == 0) {
+	/* a control group's counter is enabled while one of its tasks runs */
+	bool idle = c->cgroup >= 0 && c->was_on;
+	if (c->begins_off && sum->enabled_ns == 0 && !idle) {
 		*state = READING_FAILED;
 		return "counting was never on while the target ran";
 	}
@@ -554,6 +568,8 @@ void perf_end(struct counting *c)
 	probed_end(c->regions);
 	launch_abandon(&c->launch);
 	places_free(&c->places);
+	if (c->cgroup >= 0)
+		close(c->cgroup);
 	free(c->tracks);
 	free(c);
 }

@@ -129,6 +129,10 @@ static struct failure not_offered(const struct attempt *a, const struct machine_
 
 static struct failure invalid(const struct attempt *a)
 {
+	if (a->of_cgroup)
+		return because(ERROR_UNSUPPORTED,
+			       "its PMU, or this kernel, does not count control groups (CONFIG_CGROUP_PERF)",
+			       "count everything (-a), or the group's processes (-p)");
 	if (a->levels != (LEVEL_USER | LEVEL_KERNEL) && a->type >= PERF_TYPE_MAX)
 		return because(ERROR_UNSUPPORTED, "its PMU does not tell user level from kernel level",
 			       "ask for it without ':u' or ':k'");

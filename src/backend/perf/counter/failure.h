@@ -40,6 +40,7 @@ struct attempt {
 	pid_t task;        /* 0: tare's own or its program's; -1: whatever runs on cpu */
 	int cpu;           /* -1: any */
 	bool threads_only; /* attr.inherit_thread was set */
+	bool of_cgroup;    /* of a control group's tasks */
 	size_t counters;   /* how many were wanted in all */
 };
 

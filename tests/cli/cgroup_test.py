@@ -1,0 +1,148 @@
+"""`tare count --cgroup`: what runs in a control group and below it, and nothing else."""
+import os
+import shutil
+import subprocess
+
+from cli import *
+
+
+def mount():
+    """Where groups that can be counted are, by cgroups(7): perf_event's own hierarchy of version 1, else version 2's."""
+    second = None
+    with open("/proc/self/mountinfo", encoding="utf-8") as lines:
+        for line in lines:
+            place, (kind, _, options) = line.split()[4], line.split(" - ")[1].split()[:3]
+            if kind == "cgroup" and "perf_event" in options.split(","):
+                return place
+            if kind == "cgroup2":
+                second = second or place
+    return second
+
+
+def try_group():
+    """A group of this test's with one below it; or why there is none."""
+    if not shutil.which("gcc"):
+        return None, "no gcc here"
+    if not mount():
+        return None, "no control groups are mounted"
+    name = f"tare-test-{os.getpid()}"
+    try:
+        os.makedirs(os.path.join(mount(), name, "below"))
+        with open(os.path.join(mount(), name, "below", "cgroup.procs"), "a", encoding="ascii"):
+            pass
+    except OSError:
+        return None, "no control group can be made here"
+    return name, None
+
+
+for arguments, words in ((["--cgroup", "x", "-p", "1"], "choose one of"), (["--cgroup", "", "true"], "is empty"),
+                         (["--cgroup", "x", "--on", "exact", "true"], "'exact' does not count control groups"),
+                         (["--cgroup", "x", "--on", "model:host", "true"], "'model' does not count control groups"),
+                         (["--cgroup", "x", "--per-thread"], "use --per-cpu"), (["--cgroup", "x", "--region", "main", "true"], "--region"),
+                         (["--cgroup", "x", "--by", "function", "true"], "--by"), (["--cgroup", "x", "--reproducible", "true"], "--reproducible")):
+    seen = tare("count", *arguments)
+    ok(seen.code == 2 and words in seen.err, f"{' '.join(arguments)}: refused", seen)
+
+if mount():
+    seen = tare("count", "--cgroup", "tare/no-such-group", "true")
+    ok(seen.code == 3 and "there is no control group 'tare/no-such-group'" in seen.err and mount() in seen.err, "a group that is not there: said, and where groups are", seen)
+    seen = tare("count", "--cgroup", os.getcwd(), "true")
+    ok(seen.code in (2, 3) and "control group" in seen.err, "a folder that is no group", seen)
+
+group, why = try_group()
+if not group:
+    skip(why, "processes of a group are counted")
+    done()
+folder = os.path.join(mount(), group)
+write("faults.c", """\
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* touches so many pages when it has read a byte, and says that it has */
+int main(int argc, char **argv) {
+    int n = atoi(argv[1]);
+    char c;
+    char *p = mmap(NULL, n * 4096L, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    madvise(p, n * 4096L, MADV_NOHUGEPAGE);
+    while (read(0, &c, 1) == 1) {
+        for (int i = 0; i < n; i++) p[i * 4096L] = 1;
+        madvise(p, n * 4096L, MADV_DONTNEED);
+        if (write(1, &c, 1) != 1) return 1;
+    }
+    return 0;
+}
+""")
+subprocess.run(["gcc", "-O1", "faults.c", "-o", "faults"], check=True)
+
+
+class Worker:
+    def __init__(self, pages, where):
+        self.process = subprocess.Popen(["./faults", str(pages)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if where:
+            with open(os.path.join(where, "cgroup.procs"), "w", encoding="ascii") as file:
+                file.write(str(self.process.pid))
+        self.work()  # all that comes once has come
+
+    def work(self):
+        self.process.stdin.write(b"x")
+        self.process.stdin.flush()
+        assert self.process.stdout.read(1) == b"x"
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+inside, below, outside = Worker(1000, folder), Worker(300, os.path.join(folder, "below")), Worker(5000, None)
+os.mkfifo("commands")
+os.mkfifo("answers")
+commands, answers = os.open("commands", os.O_RDWR), os.open("answers", os.O_RDWR)
+
+
+def counted(name, *arguments):
+    """The report of a counting in which each worker works once."""
+    process = start("count", "--on", "perf", "--json", "--begin-off", "--control", "commands,answers", "--cgroup", name, "-e", "page-faults:u,cpu-clock,cycles,task-clock", *arguments,
+                    stdin=subprocess.DEVNULL)
+    for what in ("enable", None, "disable"):
+        if not what:
+            for worker in (inside, below, outside):
+                worker.work()
+            continue
+        os.write(commands, f"{what}\n".encode())
+        got = b""
+        while not got.endswith(b"\n"):
+            got += os.read(answers, 1)
+        equal(got, b"ack\n", what)
+    process.send_signal(signal.SIGINT)
+    return json.loads(finish(process).err.splitlines()[-1])
+
+
+try:
+    report = counted(group)
+    values = {row["event"]: row for row in report["results"]}
+    faults = values["page-faults:u"]["value"]
+    ok(1300 <= faults < 1320, "the faults of the group and of the one below it, and nobody else's", values)
+    ok(values["cpu-clock"]["value"] > 0, "the time that they ran", values)
+    ok(values["task-clock"]["value"] is None and values["task-clock"]["why"], "what the kernel cannot count of a group is not counted", values)
+    equal(report["target"], f"control group {group}, all CPUs", "the report says what was counted")
+    values = {row["event"]: row for row in counted(os.path.join(folder, "below"))["results"]}
+    ok(300 <= values["page-faults:u"]["value"] < 310, "a whole path, of the group below: its own alone", values)
+    rows = counted("/" + group, "--per-cpu")["results"]
+    faults = [row for row in rows if row["event"] == "page-faults:u"]
+    total = [row["value"] for row in faults if row.get("cpu") is None]
+    equal(sum(row["value"] for row in faults if row.get("cpu") is not None), total[0], "--per-cpu: the CPUs' sum is the group's count")
+    for worker in (inside, below):
+        worker.end()
+    seen = tare("count", "--json", "--on", "perf", "--cgroup", group, "-e", "page-faults,cpu-clock", "./faults", "5", stdin=b"x")
+    values = {row["event"]: row for row in parsed(seen.err, "an empty group")["results"]}
+    equal([values["page-faults"]["value"], values["cpu-clock"]["value"]], [0, 0], "a group in which nothing runs counts 0, whatever program is waited for")
+    has(tare("count", "--cgroup", group, "-e", "page-faults", "--for", "0.05").err, f"control group {group}", "text names it")
+    rows = [json.loads(line) for line in tare("count", "-I", "20", "--json", "--cgroup", group, "-e", "page-faults", "--for", "0.1").err.splitlines()]
+    ok(len(rows) >= 2 and rows[0]["counts"][0]["value"] == 0, "-I", rows)
+finally:
+    for worker in (inside, below, outside):
+        if worker.process.poll() is None:
+            worker.end()
+    os.rmdir(os.path.join(folder, "below"))
+    os.rmdir(folder)
+done()
