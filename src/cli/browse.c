@@ -104,7 +104,9 @@ static void append_row(struct browser *b, struct str *text, const struct browse_
 		str_appendf(text, " %6.1f%%  %*s", 100 * profile_share(row->self, sum), b->count_columns, number);
 	else
 		str_appendf(text, " %7s  %*s", "", b->count_columns, "");
-	if (calls && row->counts)
+	if (calls && row->nested)
+		str_appendf(text, "  %10s", PROFILE_NESTED);
+	else if (calls && row->counts)
 		str_appendf(text, "  %9.1f%%", 100 * profile_share(row->inclusive, sum));
 	else if (calls)
 		str_appendf(text, "  %10s", "");

@@ -77,6 +77,7 @@ static bool fill_list(struct browse_view *view, const struct named_profile *name
 					 .counts = true,
 					 .self = count->self,
 					 .inclusive = count->inclusive,
+					 .nested = count->nested,
 					 .named = &table->rows[i],
 					 .function = lines ? VIEW_NO_ROW : (uint32_t)i};
 		if (!count->self && !count->inclusive)
@@ -104,6 +105,7 @@ static void add_line_counts(struct browse_view *view, const struct named_profile
 		struct browse_row *row = &view->rows.items[r->line - 1];
 		row->self += r->counts[view->event].self;
 		row->inclusive += r->counts[view->event].inclusive;
+		row->nested |= r->counts[view->event].nested;
 		row->counts = row->self || row->inclusive;
 	}
 }

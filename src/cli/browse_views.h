@@ -22,6 +22,7 @@ struct browse_row {
 	const char *mark; /* "caller", a line's number; "" */
 	bool counts;      /* the numbers are shown, also when they are 0 */
 	uint64_t self, inclusive;
+	bool nested;                   /* inclusive is not known (named_count.nested) */
 	const struct named_row *named; /* that it is; NULL */
 	uint32_t function;             /* of by_function; VIEW_NO_ROW */
 };

@@ -163,7 +163,8 @@ static bool measure(struct count_command *count, struct error *err)
 	if (!count->program && !r->for_ns && count->session.target.kind == TARGET_CPUS && isatty(STDERR_FILENO) &&
 	    !r->quiet)
 		fputs("tare: counting until Ctrl-C\n", stderr);
-	bool done = session_measure(&count->session, &options, err);
+	bool done = r->inclusive ? session_measure_calls(&count->session, &options, err)
+				 : session_measure(&count->session, &options, err);
 	progress_end(&progress);
 	return done;
 }
@@ -332,7 +333,7 @@ static int finish(struct count_command *count, int code)
 	if (!session_order_rows(&count->session, r->format == FORMAT_TEXT && r->compat == COMPAT_NONE))
 		say_warning("out of memory: rows are shown in the order of measuring");
 	code = judge_conditions(count, code);
-	if (r->by && !session_break_down(&count->session, r->by, &err))
+	if (r->by && !session_break_down(&count->session, r->by, r->inclusive, &err))
 		code = say_failed(&err, TARE_CANNOT_MEASURE);
 	return code;
 }

@@ -51,6 +51,7 @@ enum {
 	OVERRIDE,
 	COMPAT,
 	BY,
+	INCLUSIVE,
 	BY_FILE,
 	REGION,
 	REQUIRE,
@@ -165,6 +166,10 @@ const struct option_row count_option_rows[] = {
 	 "also show where the events took place: by function, source line, or variable and "
 	 "allocation (needs the engine, or a model)",
 	 BY},
+	{0, "inclusive", NULL,
+	 "with --by function or line: also what took place in all that was called from there (the engine follows "
+	 "calls and returns; without -e: of instructions)",
+	 INCLUSIVE},
 	{0, "by-file", "FILE", "write all places to this file, as tab-separated lines", BY_FILE},
 	{0, "blocks", "FILE",
 	 "write each executed basic block and its count, as tab-separated lines; with --per-process, --per-thread "
@@ -333,6 +338,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->by = (enum breakdown_by)(BREAKDOWN_BY_FUNCTION + word);
 		return true;
+	case INCLUSIVE: return r->inclusive = true;
 	case BY_FILE: r->by_file = value; return true;
 	case COMPAT:
 		if (!parse_word(value, tools, "p5mon or perfex", &word, err))
@@ -344,6 +350,15 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case HTML: return set_format(r, id == JSON ? FORMAT_JSON : id == CSV ? FORMAT_CSV : FORMAT_HTML, err);
 	default: return store_apply(&r->keeping, id, value);
 	}
+}
+
+/* Calls are followed for few events: the default ones are more. */
+static bool choose_followed(struct count_request *r, struct error *err)
+{
+	if (!r->inclusive || r->event_lists.count || r->metric_lists.count || r->required.count ||
+	    r->parameter_file)
+		return true;
+	return vec_push(&r->event_lists, "instructions") || error_no_memory(err);
 }
 
 /* What contradicts itself. */
@@ -392,6 +407,16 @@ static bool check(const struct count_request *r, struct error *err)
 	if (r->by_file && !r->by) {
 		error_set(err, ERROR_USAGE, "--by-file needs --by");
 		return error_hint(err, "--by function, --by line or --by object");
+	}
+	if (r->inclusive && r->by != BREAKDOWN_BY_FUNCTION && r->by != BREAKDOWN_BY_LINE) {
+		error_set(err, ERROR_USAGE,
+			  r->by ? "--inclusive is of code that calls: an object calls nothing"
+				: "--inclusive needs --by");
+		return error_hint(err, "--by function, or --by line");
+	}
+	if (r->inclusive && r->regions.count) {
+		error_set(err, ERROR_USAGE, "--inclusive does not go with --region");
+		return error_hint(err, "run the program once with each");
 	}
 	if (r->by && !r->by_file && (r->format == FORMAT_CSV || r->compat != COMPAT_NONE)) {
 		error_set(err, ERROR_USAGE, "this report's format cannot show --by");
@@ -461,7 +486,7 @@ bool count_request_parse(struct count_request *request, int argc, char **argv, s
 			request->shown_cpu = CPU_SHOWN;
 		if (request->command && !request->command[0][0])
 			error_set(err, ERROR_USAGE, "the program's name is empty");
-		else if (check(request, err))
+		else if (check(request, err) && choose_followed(request, err))
 			return true;
 	}
 	count_request_free(request);

@@ -34,6 +34,7 @@ struct count_request {
 	const char *blocks;         /* --blocks; NULL */
 	const char *system_calls;   /* --system-calls; NULL */
 	enum breakdown_by by;       /* --by */
+	bool inclusive;             /* --inclusive: --by with what was called */
 	const char *by_file;        /* --by-file; NULL */
 	const char *on;             /* "auto" unless given */
 	const char *output;         /* -o, with its %r, %h and %p filled in; NULL */

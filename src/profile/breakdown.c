@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "profile/nested.h"
 
 /* What makes a row: equal keys are one row. Strings are those of the symbols, which answer equal questions with
  * equal pointers, or not: they are compared as text. */
@@ -14,6 +15,11 @@ struct key {
 	uint64_t begins; /* by function: tells namesakes apart */
 	unsigned line;
 	const struct location *heap; /* of a heap object: the location, which has a stack of its own */
+};
+
+struct function_key {
+	const char *module;
+	uint64_t begins;
 };
 
 struct breakdown_build {
@@ -25,6 +31,9 @@ struct breakdown_build {
 	struct hash_index index;    /* of keys */
 	VEC(const char *) troubled; /* modules that were mentioned */
 	VEC(const char *) notes;
+	struct hash_index functions; /* of function_keys: by line, of inclusive counts */
+	VEC(struct function_key) function_keys;
+	struct nested_lines nested;
 };
 
 static uint64_t hash_key(const struct breakdown_build *job, const struct key *k)
@@ -61,7 +70,10 @@ static struct breakdown_row *row_of(struct breakdown_build *job, const struct ke
 				    .file = copy(out, key->file),
 				    .line = key->line,
 				    .counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *row.counts)};
+	if (out->inclusive)
+		row.inclusive = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *row.inclusive);
 	if (!row.name || !row.module || (key->file && !row.file) || !row.counts ||
+	    (out->inclusive && !row.inclusive) ||
 	    !vec_grow((void **)&out->rows, &job->capacity, out->n_rows, sizeof *out->rows) ||
 	    !vec_grow((void **)&job->keys, &job->key_capacity, out->n_rows, sizeof *job->keys))
 		return NULL;
@@ -248,12 +260,17 @@ static struct breakdown_row *object_row(struct breakdown_build *job, const struc
 	return row;
 }
 
+static bool has_counts(const struct breakdown_build *job, const struct location *l)
+{
+	for (size_t i = 0; i < job->out->n_events; i++)
+		if (l->counts[i] != 0 && !job->out->events[i].why)
+			return true;
+	return false;
+}
+
 static bool add(struct breakdown_build *job, const struct location *l, struct error *err)
 {
-	bool any = false;
-	for (size_t i = 0; i < job->out->n_events; i++)
-		any |= l->counts[i] != 0 && !job->out->events[i].why;
-	if (!any)
+	if (!has_counts(job, l))
 		return true; /* what has no count needs no name */
 	struct breakdown_row *row = job->out->by == BREAKDOWN_BY_OBJECT ? object_row(job, l, err)
 									: code_row(job, l, err);
@@ -271,6 +288,166 @@ static bool add(struct breakdown_build *job, const struct location *l, struct er
 	return true;
 }
 
+/* ---- with what was called ---- */
+
+const char *breakdown_arcs_wrong(const struct locations *l, char *text, size_t bytes)
+{
+	if (l->arcs_why)
+		return l->arcs_why;
+	for (size_t e = 0; e < l->n_events; e++) {
+		uint64_t sum = locations_arcs_sum(l, e);
+		if (l->events[e].why || sum == l->events[e].total)
+			continue;
+		snprintf(text, bytes,
+			 "calls have %llu %s and the count is %llu: a defect of tare, please report it",
+			 (unsigned long long)sum, l->events[e].label ? l->events[e].label : "events",
+			 (unsigned long long)l->events[e].total);
+		return text;
+	}
+	return NULL;
+}
+
+enum { LEVELS_MOST = 32 }; /* of inlining, at one place */
+
+static void add_counts(const struct breakdown *b, uint64_t *sums, const uint64_t *counts)
+{
+	for (size_t e = 0; e < b->n_events; e++)
+		sums[e] += b->events[e].why ? 0 : counts[e]; /* no larger than the event's total */
+}
+
+static bool add_arc_to_function(struct breakdown_build *job, const struct location_arc *arc, struct error *err)
+{
+	struct breakdown *b = job->out;
+	const struct location from = {.module = arc->caller, .offset = arc->caller_offset},
+			      to = {.module = arc->callee, .offset = arc->callee_offset};
+	size_t caller = SIZE_MAX, callee;
+	struct breakdown_row *row;
+	if (arc->caller) {
+		if (!(row = code_row(job, &from, err)))
+			return false;
+		caller = (size_t)(row - b->rows);
+	}
+	if (!(row = code_row(job, &to, err)))
+		return false;
+	callee = (size_t)(row - b->rows);
+	if (caller != callee)
+		add_counts(b, b->rows[callee].inclusive, arc->inclusive);
+	return true;
+}
+
+/* The machine code's function that a place is in, by number: of the job's own. UINT32_MAX when memory ran out. */
+static uint32_t function_at(struct breakdown_build *job, const char *module, uint64_t offset, struct error *err)
+{
+	const struct symbol_code *code = symbols_code(job->symbols, module, offset, err);
+	if (!code)
+		return UINT32_MAX;
+	const uint64_t hash = hash_number(hash_text(HASH_BEGIN, module), code->begins);
+	struct hash_search search = hash_find(&job->functions, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (job->function_keys.items[i].begins == code->begins &&
+		    strcmp(job->function_keys.items[i].module, module) == 0)
+			return i;
+	const struct function_key key = {module, code->begins};
+	if (!vec_push(&job->function_keys, key) ||
+	    !hash_add(&job->functions, hash, (uint32_t)job->function_keys.count - 1))
+		return UINT32_MAX;
+	return (uint32_t)job->function_keys.count - 1;
+}
+
+/* The rows of a place: of its line, and of those that what it is in was inlined in; each once. Returns how
+ * many; 0: memory ran out. */
+static size_t line_rows(struct breakdown_build *job, const char *module, uint64_t offset,
+			uint32_t rows[LEVELS_MOST], struct error *err)
+{
+	const struct location here = {.module = module, .offset = offset};
+	struct symbol_frame levels[LEVELS_MOST];
+	const struct symbol_code *code = symbols_code(job->symbols, module, offset, err);
+	struct breakdown_row *row = code ? code_row(job, &here, err) : NULL;
+	if (!row)
+		return 0;
+	rows[0] = (uint32_t)(row - job->out->rows);
+	size_t n = code->file ? symbols_inlined(job->symbols, module, offset, levels, LEVELS_MOST) : 0, found = 1;
+	for (size_t i = 1; i < n && n <= LEVELS_MOST; i++) {
+		struct key key = {.name = "", .module = module, .file = levels[i].file, .line = levels[i].line};
+		if (!levels[i].file)
+			key = (struct key){.name = code->function, .module = module, .begins = code->begins};
+		if (!(row = row_of(job, &key)))
+			return 0;
+		uint32_t index = (uint32_t)(row - job->out->rows);
+		size_t k = 0;
+		while (k < found && rows[k] != index)
+			k++;
+		if (k == found)
+			rows[found++] = index;
+	}
+	return found;
+}
+
+/* calls: a call's arc, from there to `callee`; UINT32_MAX: it is what was executed there. */
+static bool add_to_lines(struct breakdown_build *job, const char *module, uint64_t offset, const uint64_t *counts,
+			 uint32_t callee, struct error *err)
+{
+	uint32_t rows[LEVELS_MOST], function = function_at(job, module, offset, err);
+	size_t n = line_rows(job, module, offset, rows, err);
+	bool done = n && function != UINT32_MAX;
+	for (size_t i = 0; done && i < n; i++) {
+		add_counts(job->out, job->out->rows[rows[i]].inclusive, counts);
+		done = nested_add_place(&job->nested, rows[i], function) &&
+		       (callee == UINT32_MAX || nested_add_call(&job->nested, rows[i], callee));
+	}
+	return done && (callee == UINT32_MAX || nested_add_arc(&job->nested, function, callee));
+}
+
+static bool forget_nested(struct breakdown_build *job)
+{
+	struct breakdown *b = job->out;
+	bool *nested = calloc(b->n_rows + 1, sizeof *nested);
+	job->nested.n_functions = job->function_keys.count;
+	job->nested.n_lines = b->n_rows;
+	bool done = nested && nested_find(&job->nested, nested);
+	for (size_t i = 0; done && i < b->n_rows; i++)
+		if (nested[i])
+			b->rows[i].inclusive = NULL;
+	free(nested);
+	return done;
+}
+
+static bool add_by_line(struct breakdown_build *job, struct error *err)
+{
+	const struct locations *l = job->locations;
+	for (size_t i = 0; i < l->n; i++)
+		if (has_counts(job, &l->all[i]) &&
+		    !add_to_lines(job, l->all[i].module, l->all[i].offset, l->all[i].counts, UINT32_MAX, err))
+			return error_no_memory(err);
+	for (size_t i = 0; i < l->n_arcs; i++) {
+		const struct location_arc *arc = &l->arcs[i];
+		uint32_t callee = arc->caller ? function_at(job, arc->callee, arc->callee_offset, err) : 0;
+		if (callee == UINT32_MAX || (arc->caller && !add_to_lines(job, arc->caller, arc->caller_offset,
+									  arc->inclusive, callee, err)))
+			return error_no_memory(err);
+	}
+	return forget_nested(job) || error_no_memory(err);
+}
+
+static bool add_inclusive(struct breakdown_build *job, struct error *err)
+{
+	const struct locations *l = job->locations;
+	struct breakdown *b = job->out;
+	if (b->by == BREAKDOWN_BY_LINE)
+		return add_by_line(job, err);
+	for (size_t i = 0; i < l->n_arcs; i++)
+		if (!add_arc_to_function(job, &l->arcs[i], err))
+			return error_no_memory(err);
+	/* code in no function is a row of its own, to which no call leads */
+	for (size_t i = 0; i < b->n_rows; i++)
+		for (size_t e = 0; e < b->n_events; e++)
+			if (!b->rows[i].inclusive[e])
+				b->rows[i].inclusive[e] = b->rows[i].counts[e];
+	return true;
+}
+
+/* ---- order and sums ---- */
+
 /* qsort has no context: rows are sorted through pointers that carry it. */
 struct sorted {
 	const struct breakdown *breakdown;
@@ -283,6 +460,10 @@ static int by_counts(const void *a, const void *b)
 	for (size_t i = 0; i < x->breakdown->n_events; i++)
 		if (x->row->counts[i] != y->row->counts[i])
 			return x->row->counts[i] > y->row->counts[i] ? -1 : 1;
+	const uint64_t *a_all = x->row->inclusive, *b_all = y->row->inclusive;
+	for (size_t i = 0; a_all && b_all && i < x->breakdown->n_events; i++)
+		if (a_all[i] != b_all[i])
+			return a_all[i] > b_all[i] ? -1 : 1;
 	int order = strcmp(x->row->module, y->row->module);
 	if (order == 0)
 		order = strcmp(x->row->file ? x->row->file : "", y->row->file ? y->row->file : "");
@@ -347,7 +528,7 @@ static bool name_events(struct breakdown_build *job)
 }
 
 bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by,
-		   struct breakdown **out, struct error *err)
+		   bool inclusive, struct breakdown **out, struct error *err)
 {
 	struct breakdown_build job = {.locations = locations, .symbols = symbols};
 	struct breakdown *b = *out = calloc(1, sizeof *b);
@@ -355,6 +536,7 @@ bool breakdown_new(const struct locations *locations, struct symbols *symbols, e
 	if (!b)
 		return error_no_memory(err);
 	b->by = by;
+	b->inclusive = inclusive;
 	job.out = b;
 	if (!name_events(&job)) {
 		error_no_memory(err);
@@ -363,6 +545,8 @@ bool breakdown_new(const struct locations *locations, struct symbols *symbols, e
 	for (size_t i = 0; i < locations->n; i++)
 		if (!add(&job, &locations->all[i], err))
 			goto out;
+	if (inclusive && !add_inclusive(&job, err))
+		goto out;
 	if (!(sorted = sort_rows(b)) || !check_sums(b)) {
 		error_no_memory(err);
 		goto out;
@@ -386,6 +570,9 @@ bool breakdown_new(const struct locations *locations, struct symbols *symbols, e
 out:
 	free(job.keys);
 	hash_free(&job.index);
+	hash_free(&job.functions);
+	vec_free(&job.function_keys);
+	nested_free(&job.nested);
 	vec_free(&job.troubled);
 	vec_free(&job.notes);
 	if (!done) {

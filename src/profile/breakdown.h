@@ -21,8 +21,13 @@
 #include "symbol/symbol.h"
 
 /* *out is the caller's, to be freed by breakdown_free() and free(). Nothing of the locations or the symbols is
- * borrowed. */
+ * borrowed. inclusive: with what was called, by the locations' arcs. By function or line, and the locations have
+ * arcs: breakdown_arcs_wrong() is NULL. */
 bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by,
-		   struct breakdown **out, struct error *err);
+		   bool inclusive, struct breakdown **out, struct error *err);
+
+/* Why there can be no inclusive counts: the arcs are not known, or those without a caller do not add up to an
+ * event's total. A constant, the locations' own, or in text. NULL: there can. */
+const char *breakdown_arcs_wrong(const struct locations *locations, char *text, size_t bytes);
 
 #endif

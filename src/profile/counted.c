@@ -99,14 +99,11 @@ static bool take_places(struct profile_builder *b, const struct locations *l)
 	return true;
 }
 
-/* Everything takes place in what the program, its threads and processes begin with: their arcs are the whole
- * count. Why they are not; NULL: they are, or memory ran out. */
+/* Why the arcs are not the whole count; NULL: they are, or memory ran out. */
 static const char *arcs_wrong(struct profile *p, const struct locations *l)
 {
 	for (size_t e = 0; e < l->n_events; e++) {
-		uint64_t sum = 0;
-		for (size_t i = 0; i < l->n_arcs; i++)
-			sum += l->arcs[i].caller ? 0 : l->arcs[i].inclusive[e];
+		uint64_t sum = locations_arcs_sum(l, e);
 		if (!p->events[e].why && sum != p->events[e].total)
 			return arena_printf(
 				&p->arena,

@@ -526,8 +526,7 @@ static bool sum_up(struct naming_job *job)
 			out->has_inclusive |= p->nodes[node].parent != 0;
 		}
 	}
-	named_add_arcs(out, p);
-	done = true;
+	done = named_add_arcs(out, p);
 out:
 	free(functions);
 	free(lines);

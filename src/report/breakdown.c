@@ -9,7 +9,7 @@
 
 struct sorted_row {
 	const struct breakdown_row *row;
-	uint64_t count;
+	uint64_t count, then;
 };
 
 static int by_count(const void *a, const void *b)
@@ -17,10 +17,12 @@ static int by_count(const void *a, const void *b)
 	const struct sorted_row *x = a, *y = b;
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
+	if (x->then != y->then)
+		return x->then > y->then ? -1 : 1;
 	return x->row < y->row ? -1 : x->row > y->row; /* of one array */
 }
 
-const struct breakdown_row **breakdown_sorted(const struct breakdown *b, size_t event, size_t *n)
+const struct breakdown_row **breakdown_sorted(const struct breakdown *b, size_t event, bool inclusive, size_t *n)
 {
 	struct sorted_row *sorted = calloc(b->n_rows + 1, sizeof *sorted);
 	const struct breakdown_row **rows = calloc(b->n_rows + 1, sizeof *rows);
@@ -30,9 +32,13 @@ const struct breakdown_row **breakdown_sorted(const struct breakdown *b, size_t 
 		free(rows);
 		return NULL;
 	}
-	for (size_t i = 0; i < b->n_rows; i++)
-		if (b->rows[i].counts[event])
-			sorted[(*n)++] = (struct sorted_row){&b->rows[i], b->rows[i].counts[event]};
+	for (size_t i = 0; i < b->n_rows; i++) {
+		const struct breakdown_row *row = &b->rows[i];
+		uint64_t own = row->counts[event], all = row->inclusive ? row->inclusive[event] : own;
+		if (own || all)
+			sorted[(*n)++] = inclusive ? (struct sorted_row){row, all, own}
+						   : (struct sorted_row){row, own, all};
+	}
 	qsort(sorted, *n, sizeof *sorted, by_count);
 	for (size_t i = 0; i < *n; i++)
 		rows[i] = sorted[i].row;
@@ -54,6 +60,18 @@ static void field(FILE *out, const char *text)
 		case '\\': fputs("\\\\", out); break;
 		default: fputc(*text, out);
 		}
+}
+
+/* count: NULL: not known */
+static void tsv_inclusive(FILE *out, const uint64_t *count, uint64_t sum)
+{
+	char shown[NUMBER_BYTES];
+	if (count)
+		number_exact(shown, breakdown_share(*count, sum));
+	if (count)
+		fprintf(out, "\t%llu\t%s", (unsigned long long)*count, shown);
+	else
+		fputs("\t\t", out);
 }
 
 static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const struct breakdown_row *row,
@@ -92,18 +110,21 @@ static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const st
 	}
 	field(out, stack.text);
 	str_free(&stack);
+	if (b->inclusive)
+		tsv_inclusive(out, row->inclusive ? &row->inclusive[event] : NULL, e->sum);
 	fputc('\n', out);
 }
 
 void report_breakdown_tsv(FILE *out, const struct breakdown *b)
 {
 	fputs("event\tmachine\tcount\tshare\tcumulative_"
-	      "share\tkind\tname\tmodule\tfile\tline\tblocks\tbytes\tstack\n",
+	      "share\tkind\tname\tmodule\tfile\tline\tblocks\tbytes\tstack",
 	      out);
+	fputs(b->inclusive ? "\tinclusive\tinclusive_share\n" : "\n", out);
 	for (size_t i = 0; i < b->n_events; i++) {
 		size_t n;
 		uint64_t before = 0;
-		const struct breakdown_row **rows = b->events[i].why ? NULL : breakdown_sorted(b, i, &n);
+		const struct breakdown_row **rows = b->events[i].why ? NULL : breakdown_sorted(b, i, false, &n);
 		if (!rows)
 			continue;
 		for (size_t r = 0; r < n; r++) {
@@ -114,12 +135,27 @@ void report_breakdown_tsv(FILE *out, const struct breakdown *b)
 		for (const char *c = b->events[i].label; *c; c++)
 			fputc(*c == '\t' || *c == '\n' ? ' ' : *c, out);
 		field(out, b->events[i].machine);
-		fprintf(out, "\t%llu\t1\t1\ttotal\t\t\t\t\t\t\t\n", (unsigned long long)b->events[i].sum);
+		fprintf(out, "\t%llu\t1\t1\ttotal\t\t\t\t\t\t\t", (unsigned long long)b->events[i].sum);
+		if (b->inclusive)
+			tsv_inclusive(out, &b->events[i].sum, b->events[i].sum);
+		fputc('\n', out);
 		free(rows);
 	}
 }
 
 /* ---- JSON ---- */
+
+static void json_counts(struct json *json, const char *key, const struct breakdown *b, const uint64_t *counts)
+{
+	json_write_open(json, key, '[');
+	for (size_t i = 0; i < b->n_events; i++) {
+		if (b->events[i].why)
+			json_write_null(json, NULL);
+		else
+			json_write_integer(json, NULL, (int64_t)counts[i]);
+	}
+	json_write_close(json, ']');
+}
 
 static void json_row(struct json *json, const struct breakdown *b, const struct breakdown_row *row)
 {
@@ -157,14 +193,11 @@ static void json_row(struct json *json, const struct breakdown *b, const struct 
 		}
 		json_write_close(json, ']');
 	}
-	json_write_open(json, "counts", '[');
-	for (size_t i = 0; i < b->n_events; i++) {
-		if (b->events[i].why)
-			json_write_null(json, NULL);
-		else
-			json_write_integer(json, NULL, (int64_t)row->counts[i]);
-	}
-	json_write_close(json, ']');
+	json_counts(json, "counts", b, row->counts);
+	if (b->inclusive && row->inclusive)
+		json_counts(json, "inclusive", b, row->inclusive);
+	else if (b->inclusive)
+		json_write_null(json, "inclusive");
 	json_write_close(json, '}');
 }
 

@@ -3,6 +3,7 @@
 #ifndef TARE_REPORT_BREAKDOWN_H
 #define TARE_REPORT_BREAKDOWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,8 +16,10 @@ void breakdown_json(struct json *json, const char *key, const struct breakdown *
 
 double breakdown_share(uint64_t count, uint64_t sum); /* 0 of nothing */
 
-/* The rows that have counts of an event, the largest first; of equal ones in their own order. *n: how many. The
- * caller frees them with free(); NULL when memory ran out. */
-const struct breakdown_row **breakdown_sorted(const struct breakdown *breakdown, size_t event, size_t *n);
+/* The rows that have counts of an event, the largest first; of equal ones in their own order. inclusive: by
+ * what they have with what was called there, as far as it is known. *n: how many. The caller frees them with
+ * free(); NULL when memory ran out. */
+const struct breakdown_row **breakdown_sorted(const struct breakdown *breakdown, size_t event, bool inclusive,
+					      size_t *n);
 
 #endif

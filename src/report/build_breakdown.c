@@ -69,19 +69,22 @@ static void push(struct document *document, struct document_table *table, struct
 		document->failed = true;
 }
 
-/* count, of sum, after rows that have `before` together */
-static void add_row(struct document *document, struct document_table *table, uint64_t count, uint64_t before,
-		    uint64_t sum, const char *name)
+static void put_count(struct document *document, struct document_row *row, int cell, uint64_t count, uint64_t sum)
 {
-	struct document_row row = {.kind = ROW_COUNT, .known = true};
 	char number[NUMBER_BYTES];
 	number_group(number, (double)count, 0);
-	row.cells[CELL_COUNT] = document_printf(document, "%s", number);
-	row.cells[CELL_SHARE] = document_printf(document, "%.1f%%", 100 * breakdown_share(count, sum));
-	number_group(number, (double)(before + count), 0);
-	row.cells[CELL_CUMULATIVE] = document_printf(document, "%s", number);
-	row.cells[CELL_CUMULATIVE_SHARE] = document_printf(document, "%.1f%%",
-							   100 * breakdown_share(before + count, sum));
+	row->cells[cell] = document_printf(document, "%s", number);
+	row->cells[cell + 1] = document_printf(document, "%.1f%%", 100 * breakdown_share(count, sum));
+}
+
+/* count, of sum; second: of the cumulative, or the inclusive, column; NULL: not known */
+static void add_row(struct document *document, struct document_table *table, uint64_t count,
+		    const uint64_t *second, uint64_t sum, const char *name)
+{
+	struct document_row row = {.kind = ROW_COUNT, .known = true};
+	put_count(document, &row, CELL_COUNT, count, sum);
+	if (second)
+		put_count(document, &row, CELL_CUMULATIVE, *second, sum);
 	row.cells[CELL_NAME] = name;
 	push(document, table, row);
 }
@@ -99,31 +102,37 @@ static void add_frames(struct document *document, struct document_table *table, 
 	}
 }
 
-static void add_rows(struct document *document, const struct breakdown *b, size_t event,
+/* True: a row is there whose inclusive count is not known. */
+static bool add_rows(struct document *document, const struct breakdown *b, size_t event,
 		     const struct breakdown_row **rows, size_t n)
 {
 	struct document_table *table = document_add_table(document, BLOCK_BREAKDOWN);
 	uint64_t before = 0, sum = b->events[event].sum;
 	/* one more row takes no more room than the line that says it is there */
 	size_t shown = n <= BREAKDOWN_ROWS_SHOWN + 1 ? n : BREAKDOWN_ROWS_SHOWN;
+	bool nested = false;
 	if (!table)
-		return;
-	table->headings[CELL_COUNT] = "counts(%)";
-	table->headings[CELL_CUMULATIVE] = "cum(%)";
+		return false;
+	table->headings[CELL_COUNT] = b->inclusive ? "self(%)" : "counts(%)";
+	table->headings[CELL_CUMULATIVE] = b->inclusive ? "inclusive(%)" : "cum(%)";
 	table->headings[CELL_NAME] = b->by == BREAKDOWN_BY_FUNCTION ? "function (module:file)"
 				     : b->by == BREAKDOWN_BY_LINE   ? "line (module)"
 								    : "object (module)";
 	for (size_t i = 0; i < shown; i++) {
 		struct str name = {0};
 		append_name(&name, b, rows[i]);
-		add_row(document, table, rows[i]->counts[event], before, sum, document_str(document, &name));
-		add_frames(document, table, rows[i]);
 		before += rows[i]->counts[event];
+		const uint64_t *all = rows[i]->inclusive ? &rows[i]->inclusive[event] : NULL;
+		nested |= b->inclusive && !all;
+		add_row(document, table, rows[i]->counts[event], b->inclusive ? all : &before, sum,
+			document_str(document, &name));
+		add_frames(document, table, rows[i]);
 	}
 	if (shown < n)
-		add_row(document, table, sum - before, before, sum,
+		add_row(document, table, sum - before, b->inclusive ? NULL : &sum, sum,
 			document_printf(document, "%zu others", n - shown));
-	add_row(document, table, sum, 0, sum, "TOTAL");
+	add_row(document, table, sum, &sum, sum, "TOTAL");
+	return nested;
 }
 
 /* "loads by function", and ", modelled on r12000, of run 1 of 5" */
@@ -159,9 +168,10 @@ static void add_event(struct document *document, const struct breakdown *b, size
 		append_escaped(&text, e->defect);
 		document_add_str(document, BLOCK_WARNING, NULL, &text, NULL);
 	}
-	const struct breakdown_row **rows = breakdown_sorted(b, event, &n);
-	if (rows)
-		add_rows(document, b, event, rows, n);
+	const struct breakdown_row **rows = breakdown_sorted(b, event, b->inclusive, &n);
+	if (rows && add_rows(document, b, event, rows, n))
+		document_add(document, BLOCK_REMARK, "-",
+			     "inclusive -: this line calls what comes back to it (a recursion)");
 	document->failed |= !rows;
 	free(rows);
 }

@@ -81,7 +81,10 @@ static void write_count(struct json *json, const struct named_count *c, uint64_t
 {
 	json_write_open(json, NULL, '{');
 	json_write_number(json, "self", (double)c->self);
-	json_write_number(json, "inclusive", (double)c->inclusive);
+	if (c->nested)
+		json_write_null(json, "inclusive");
+	else
+		json_write_number(json, "inclusive", (double)c->inclusive);
 	json_write_number(json, "share", profile_share(c->self, sum));
 	if (c->has_interval) {
 		json_write_number(json, "low", c->low);
@@ -243,7 +246,10 @@ static void csv_rows(FILE *out, const struct named_profile *named, const struct 
 			else
 				fputc(',', out);
 			number_field(out, (double)c->self);
-			number_field(out, (double)c->inclusive);
+			if (c->nested)
+				fputc(',', out);
+			else
+				number_field(out, (double)c->inclusive);
 			number_field(out, profile_share(c->self, named->sums[e]));
 			if (c->has_interval) {
 				number_field(out, c->low);

@@ -225,8 +225,11 @@ static void add_row(struct profile_listing *l, const struct named_count *count, 
 						   : "";
 	if (l->inclusive) {
 		if (l->wide)
-			row.cells[c++] = count->inclusive ? number_cell(d, count->inclusive) : "";
-		row.cells[c++] = count->inclusive ? share_cell(d, profile_share(count->inclusive, l->sum)) : "";
+			row.cells[c++] = count->inclusive && !count->nested ? number_cell(d, count->inclusive)
+									    : "";
+		row.cells[c++] = count->nested      ? PROFILE_NESTED
+				 : count->inclusive ? share_cell(d, profile_share(count->inclusive, l->sum))
+						    : "";
 	}
 	if (l->ranks)
 		row.cells[c++] = rank_cell(d, count);

@@ -24,6 +24,9 @@ void profile_append_row_name(struct str *out, const struct named_row *row);
 
 struct profile_report_options;
 
+/* In the place of an inclusive count that is not known (named_count.nested). */
+#define PROFILE_NESTED "recursion"
+
 /* Do only, exclude and modules leave it in the listing? */
 bool profile_row_is_wanted(const struct named_row *row, const struct profile_report_options *options);
 

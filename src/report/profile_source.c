@@ -14,8 +14,9 @@ enum {
 	LINES_MOST = 30, /* hot lines, unless --top says how many */
 };
 
-/* The lines with this share of the event are shown, as far as LINES_MOST allows. */
-static const double SHARE_HOT = 0.95;
+/* The lines with this share of the event are shown, as far as LINES_MOST allows; so are lines that call and
+ * have at least that share with their calls. */
+static const double SHARE_HOT = 0.95, SHARE_CALLING = 0.10;
 
 struct hot_line {
 	const struct named_row *row;
@@ -26,6 +27,7 @@ struct source_report {
 	struct document *document;
 	const struct named_profile *named;
 	struct event_columns columns;
+	bool inclusive; /* there is a call graph */
 	struct hot_line *lines;
 	size_t n;
 };
@@ -40,11 +42,28 @@ static size_t add_counts(struct source_report *r, struct columns_row *row, const
 	return event_columns_cells(&r->columns, row, counts);
 }
 
+/* Of a line that calls: what took place in it and in its calls. */
+static size_t add_inclusive(struct source_report *r, struct columns_row *row, size_t c,
+			    const struct named_row *line)
+{
+	for (size_t i = 0; i < r->columns.n; i++) {
+		size_t event = r->columns.events[i];
+		const struct named_count *count = line && line->calls ? &line->counts[event] : NULL;
+		double share = count ? profile_share(count->inclusive, r->named->sums[event]) : 0;
+		row->cells[c++] = !count          ? ""
+				  : count->nested ? PROFILE_NESTED
+						  : document_printf(r->document, "%.1f%%", 100 * share);
+	}
+	return c;
+}
+
 static void add_line(struct source_report *r, struct columns *columns, const struct named_row *line,
 		     unsigned number, const char *text)
 {
 	struct columns_row row = {0};
 	size_t c = add_counts(r, &row, line);
+	if (r->inclusive)
+		c = add_inclusive(r, &row, c, line);
 	row.cells[c++] = number ? document_printf(r->document, "%u", number) : "";
 	row.cells[c] = text;
 	row.emphasis = line != NULL;
@@ -58,6 +77,10 @@ static struct columns *add_table(struct source_report *r)
 	if (!columns)
 		return NULL;
 	size_t c = event_columns_headings(&r->columns, columns);
+	for (size_t i = 0; r->inclusive && i < r->columns.n; i++)
+		columns->headings[c++] = r->columns.n > EVENTS_WITH_LABELS
+						 ? document_printf(r->document, "[%zu] with calls", i + 1)
+						 : "with calls";
 	columns->headings[c++] = "line";
 	columns->left[c] = true;
 	columns->cut_at_end = true;
@@ -83,7 +106,8 @@ static const struct named_row *row_of_line(const struct source_report *r, const 
 		if (row->line != line || !row->file || !same_file(row, file))
 			continue;
 		for (size_t e = 0; e < r->columns.n; e++)
-			if (row->counts[r->columns.events[e]].self)
+			if (row->counts[r->columns.events[e]].self ||
+			    (row->calls && row->counts[r->columns.events[e]].inclusive))
 				return row;
 	}
 	return NULL;
@@ -149,6 +173,28 @@ static void add_file(struct source_report *r, const struct named_row *file, bool
 	source_text_free(&source);
 }
 
+static void add_hot(struct source_report *r, const struct named_row *row)
+{
+	bool there = !row->file || !row->line;
+	for (size_t i = 0; i < r->n && !there; i++)
+		there = r->lines[i].row == row;
+	if (!there)
+		r->lines[r->n++].row = row;
+}
+
+static void add_calling(struct source_report *r, size_t event, size_t most)
+{
+	const struct named_table *t = &r->named->by_line;
+	for (size_t i = 0, taken = 0; i < t->n && taken < most; i++) {
+		const struct named_count *count = &t->rows[i].counts[event];
+		if (!t->rows[i].calls || count->nested ||
+		    profile_share(count->inclusive, r->named->sums[event]) < SHARE_CALLING)
+			continue;
+		add_hot(r, &t->rows[i]);
+		taken++;
+	}
+}
+
 /* The hottest lines of an event that are not there yet. */
 static bool add_hottest(struct source_report *r, size_t event, size_t most)
 {
@@ -159,12 +205,8 @@ static bool add_hottest(struct source_report *r, size_t event, size_t most)
 		return false;
 	for (size_t i = 0, taken = 0;
 	     i < n && taken < most && profile_share(before, r->named->sums[event]) < SHARE_HOT; i++) {
-		bool there = !rows[i]->file || !rows[i]->line;
-		for (size_t j = 0; j < r->n && !there; j++)
-			there = r->lines[j].row == rows[i];
+		add_hot(r, rows[i]);
 		before += rows[i]->counts[event].self;
-		if (!there)
-			r->lines[r->n++].row = rows[i];
 		taken++;
 	}
 	free(rows);
@@ -176,11 +218,14 @@ void build_profile_source(struct document *document, const struct named_profile 
 {
 	struct source_report r = {.document = document, .named = named};
 	event_columns_open(&r.columns, document, named, options);
+	r.inclusive = named->n_arcs && COLUMNS_MOST >= 3 * r.columns.n + 2;
 	r.lines = calloc(named->by_line.n + 1, sizeof *r.lines);
 	bool done = r.lines != NULL;
 	event_columns_legend(&r.columns);
 	for (size_t i = 0; done && i < r.columns.n; i++)
 		done = add_hottest(&r, r.columns.events[i], options->top ? options->top : LINES_MOST);
+	for (size_t i = 0; done && r.inclusive && i < r.columns.n; i++)
+		add_calling(&r, r.columns.events[i], options->top ? options->top : LINES_MOST);
 	document->failed |= !done;
 	for (int readable = 1; readable >= 0; readable--) /* those with source first */
 		for (size_t i = 0; done && i < r.n; i++)

@@ -297,14 +297,18 @@ void table_print_breakdown(FILE *out, const struct document_table *table, const 
 	struct style style = style_of(options);
 	int width = BREAKDOWN_NUMBER_LEAST;
 	for (size_t i = 0; i < table->rows.count; i++)
-		if ((int)text_columns(cell_of(&table->rows.items[i], CELL_COUNT)) > width)
-			width = (int)text_columns(cell_of(&table->rows.items[i], CELL_COUNT));
+		for (int cell = CELL_COUNT; cell <= CELL_CUMULATIVE; cell += CELL_CUMULATIVE - CELL_COUNT)
+			if ((int)text_columns(cell_of(&table->rows.items[i], cell)) > width)
+				width = (int)text_columns(cell_of(&table->rows.items[i], cell));
 	fprintf(out, "  %s%*s       %*s         %s%s\n", style.dim, width + 2, table->headings[CELL_COUNT],
 		width + 2, table->headings[CELL_CUMULATIVE], table->headings[CELL_NAME], style.off);
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct document_row *row = &table->rows.items[i];
 		if (row->kind == ROW_FRAME)
 			fprintf(out, "%*s%s\n", 2 * width + 24, "", cell_of(row, CELL_NAME));
+		else if (!row->cells[CELL_CUMULATIVE])
+			fprintf(out, "  %*s(%6s) %*s          %s\n", width, cell_of(row, CELL_COUNT),
+				cell_of(row, CELL_SHARE), width, "-", cell_of(row, CELL_NAME));
 		else
 			fprintf(out, "  %*s(%6s) %*s(%6s)  %s\n", width, cell_of(row, CELL_COUNT),
 				cell_of(row, CELL_SHARE), width, cell_of(row, CELL_CUMULATIVE),

@@ -2,6 +2,7 @@
 #ifndef TARE_RESULT_BREAKDOWN_H
 #define TARE_RESULT_BREAKDOWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,9 @@ struct breakdown_row {
 	/* of a heap object: blocks allocated there, and bytes together; of a variable: 1, its size */
 	uint64_t blocks, bytes;
 	uint64_t *counts; /* n_events */
+	/* likewise, with all that was called from there; NULL: not asked for (breakdown.inclusive), or not
+	 * known, of a line that calls what comes back to it */
+	uint64_t *inclusive;
 };
 
 struct breakdown_event {
@@ -40,6 +44,7 @@ struct breakdown_event {
 struct breakdown {
 	struct arena arena;
 	enum breakdown_by by;
+	bool inclusive; /* rows have inclusive counts; those that have nothing else are there, too */
 	/* 1-based: the repetition that it is of, and how many there were; a table's means are of all of these */
 	size_t run, runs;
 	struct breakdown_event *events;

@@ -87,6 +87,16 @@ struct locations {
 	size_t n_notes;
 };
 
+/* Everything takes place in what the program, its threads and processes begin with: the arcs without a caller have
+ * the whole count of an event. */
+static inline uint64_t locations_arcs_sum(const struct locations *locations, size_t event)
+{
+	uint64_t sum = 0;
+	for (size_t i = 0; i < locations->n_arcs; i++)
+		sum += locations->arcs[i].caller ? 0 : locations->arcs[i].inclusive[event];
+	return sum;
+}
+
 static inline void locations_free(struct locations *places)
 {
 	arena_free(&places->arena);

@@ -7,7 +7,8 @@
  *  2. Of each event with cells, the rows' `self` of either table add up to its `sum`.
  *  3. `inclusive` of a row is what took place in it and in what it called. In a recursion each event counts once.
  *     Without stacks and arcs it is that of the place alone.
- *     With arcs, which are of whole functions, a line's is its own count.
+ *     With arcs a line's is that of its code, of what was inlined there, and of what it called. It is not known of a
+ *     line that calls what comes back to it (nested): `inclusive` is that of its code then.
  *  4. Names are bytes as the program's files have them: who prints them escapes them.
  */
 #ifndef TARE_RESULT_NAMED_PROFILE_H
@@ -61,6 +62,7 @@ struct named_check {
 
 struct named_count {
 	uint64_t self, inclusive;
+	bool nested; /* of a line, with arcs: inclusive is not known, it calls what comes back to it */
 	const struct named_check *check; /* NULL: not checked */
 	/* of the share self / sum: the interval, when there is one */
 	bool has_interval;
@@ -74,6 +76,7 @@ struct named_row {
 	const char *module;
 	const char *file;           /* NULL: not known */
 	unsigned line;              /* 0: none */
+	bool calls;                 /* a line, with arcs: it calls */
 	struct named_count *counts; /* [n_events] */
 };
 

@@ -158,18 +158,6 @@ static bool add_build_ids(struct profile *p)
 	return true;
 }
 
-/* In a process of the backend's own, which ends with the program. */
-static bool find_functions(void *context, const char *path, struct function_range **out, size_t *n)
-{
-	struct symbols **symbols = context;
-	struct symbol_function *all;
-	if ((!*symbols && !symbols_new(NULL, symbols, NULL)) || !symbols_functions(*symbols, path, &all, n, NULL))
-		return false;
-	*out = (struct function_range *)(void *)all;
-	_Static_assert(sizeof(struct symbol_function) == sizeof(struct function_range), "the same words");
-	return true;
-}
-
 /* A program that --timeout ended: the profile is of the part until then. */
 static bool note_timeout(struct profile *p, uint64_t timeout_ns)
 {
@@ -195,15 +183,10 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 				 s->operations->name);
 	if (!profile_places_add(s, &asked->places, asked->stacks == STACKS_EXACT, err))
 		return false;
-	struct symbols *symbols = NULL;
-	struct function_finder finder = {.context = &symbols, .find = find_functions};
-	s->target.call_graph = asked->stacks == STACKS_EXACT;
-	s->target.functions = &finder;
 	s->target.overflow_period = asked->gap;
 	s->target.overflow_skid = asked->skid;
-	bool measured = session_measure(s, &options, err);
-	s->target.functions = NULL;
-	if (!measured)
+	if (!(asked->stacks == STACKS_EXACT ? session_measure_calls(s, &options, err)
+					    : session_measure(s, &options, err)))
 		return false;
 	if (!s->result->locations) {
 		error_set(err, ERROR_UNSUPPORTED, "no counts by place: %s",

@@ -153,12 +153,36 @@ bool session_take_off(struct session *s, bool only_regions)
 	return done;
 }
 
-static bool name_places(struct result *result, enum breakdown_by by, struct error *err)
+/* In a process of the backend's own, which ends with the program. */
+static bool find_functions(void *context, const char *path, struct function_range **out, size_t *n)
+{
+	struct symbols **symbols = context;
+	struct symbol_function *all;
+	if ((!*symbols && !symbols_new(NULL, symbols, NULL)) || !symbols_functions(*symbols, path, &all, n, NULL))
+		return false;
+	*out = (struct function_range *)(void *)all;
+	_Static_assert(sizeof(struct symbol_function) == sizeof(struct function_range), "the same words");
+	return true;
+}
+
+bool session_measure_calls(struct session *s, const struct measure_options *options, struct error *err)
+{
+	struct symbols *symbols = NULL;
+	struct function_finder finder = {.context = &symbols, .find = find_functions};
+	s->target.call_graph = true;
+	s->target.functions = &finder;
+	bool done = session_measure(s, options, err);
+	s->target.call_graph = false;
+	s->target.functions = NULL;
+	return done;
+}
+
+static bool name_places(struct result *result, enum breakdown_by by, bool inclusive, struct error *err)
 {
 	struct symbols *symbols;
 	if (!symbols_new(NULL, &symbols, err))
 		return false;
-	bool done = breakdown_new(result->locations, symbols, by, &result->breakdown, err);
+	bool done = breakdown_new(result->locations, symbols, by, inclusive, &result->breakdown, err);
 	symbols_free(symbols);
 	if (done) {
 		result->breakdown->run = result->first_run;
@@ -167,22 +191,27 @@ static bool name_places(struct result *result, enum breakdown_by by, struct erro
 	return done;
 }
 
-bool session_break_down(struct session *s, enum breakdown_by by, struct error *err)
+bool session_break_down(struct session *s, enum breakdown_by by, bool inclusive, struct error *err)
 {
 	struct result *result = s->result;
-	const char *defect = NULL;
+	const char *defect = NULL, *wrong = NULL;
+	char text[320];
 	if (!result->locations) {
 		error_set(err, ERROR_UNSUPPORTED, "no counts by %s: %s", breakdown_by_name(by),
 			  result->locations_why ? result->locations_why : "no execution ran under the engine");
 		return error_hint(
 			err, "ask for an event that the engine or a model counts: -e instructions:u --on exact");
 	}
-	if (!name_places(result, by, err))
+	if (inclusive)
+		wrong = breakdown_arcs_wrong(result->locations, text, sizeof text);
+	if (!name_places(result, by, inclusive && !wrong, err))
 		return false;
 	for (size_t i = 0; i < result->breakdown->n_events && !defect; i++)
 		defect = result->breakdown->events[i].defect;
-	return !defect ||
-	       error_set(err, ERROR_SYSTEM, "the counts by %s are wrong: %s", breakdown_by_name(by), defect);
+	if (defect)
+		return error_set(err, ERROR_SYSTEM, "the counts by %s are wrong: %s", breakdown_by_name(by),
+				 defect);
+	return !wrong || error_set(err, ERROR_UNSUPPORTED, "no inclusive counts: %s", wrong);
 }
 
 bool session_counted_any(const struct session *s)

@@ -92,8 +92,12 @@ bool session_cut_short(struct session *session, uint64_t timeout_ns);
  * are in the order of measuring. */
 bool session_order_rows(struct session *session, bool fold);
 
-/* Gives the counts' places names: result->breakdown. False when there are none, or their counts are wrong. */
-bool session_break_down(struct session *session, enum breakdown_by by, struct error *err);
+/* session_measure(), and calls are followed: result->locations has arcs, or says why not. */
+bool session_measure_calls(struct session *session, const struct measure_options *options, struct error *err);
+
+/* Gives the counts' places names: result->breakdown. inclusive: with what was called, by session_measure_calls().
+ * False when there are none, or their counts are wrong; or there are no inclusive counts: the others are there. */
+bool session_break_down(struct session *session, enum breakdown_by by, bool inclusive, struct error *err);
 
 /* What was required (strict: asked for) and is not counted in all of the runs: told one by one. How many. Before
  * session_order_rows(). */

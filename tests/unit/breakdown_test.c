@@ -12,7 +12,7 @@ static struct breakdown *broken_down(struct locations *l, enum breakdown_by by)
 {
 	struct breakdown *b = NULL;
 	struct error err;
-	if (!breakdown_new(l, symbols, by, &b, &err)) {
+	if (!breakdown_new(l, symbols, by, false, &b, &err)) {
 		printf("Bail out! %s\n", err.text);
 		exit(1);
 	}
@@ -100,6 +100,29 @@ int main(void)
 	   "a count below 0, or too large, is a defect");
 	free_breakdown(b);
 	counts[2][0] = 3;
+
+	uint64_t whole[] = {15, 10}, part[] = {10, 9};
+	struct location_arc arcs[] = {
+		{.callee = "/nowhere/prog", .callee_offset = 0x10, .calls = 1, .inclusive = whole},
+		{.caller = "/nowhere/prog", .caller_offset = 0x10, .callee = "", .calls = 2, .inclusive = part}};
+	l.arcs = arcs, l.n_arcs = 2, events[0].total = 15;
+	char why[320];
+	ok(!breakdown_arcs_wrong(&l, why, sizeof why), "arcs without a caller have the whole count");
+	struct error err;
+	ok(breakdown_new(&l, symbols, BREAKDOWN_BY_FUNCTION, true, &b, &err) && b->inclusive && b->n_rows == 2 &&
+		   b->rows[1].counts[0] == 5 && b->rows[1].inclusive[0] == 15 && b->rows[1].inclusive[1] == 10 &&
+		   b->rows[0].inclusive[0] == 10 && b->rows[0].inclusive[1] == 9,
+	   "a function has its own count and that of what it calls");
+	text = printed(report_breakdown_tsv, b);
+	ok(strstr(text, "\t15\t1\n") && strstr(text, "stack\tinclusive\tinclusive_share\n"),
+	   "which is in two columns more");
+	free(text);
+	free_breakdown(b);
+	whole[1] = 11;
+	const char *wrong = breakdown_arcs_wrong(&l, why, sizeof why);
+	ok(wrong && strstr(wrong, "calls have 11 second and the count is 10"),
+	   "arcs that are not the whole count are said");
+	l.arcs = NULL, l.n_arcs = 0, events[0].total = 16;
 
 	events[0].why = "it rained";
 	b = broken_down(&l, BREAKDOWN_BY_FUNCTION);

@@ -78,7 +78,7 @@ static void rows(void)
 			   (i == 1 || r->estimates[i].value == values[i]),
 		   "row %zu is %s", i + 1, names[i]);
 	ok(session_counted_any(&s), "something was counted");
-	ok(!session_break_down(&s, BREAKDOWN_BY_FUNCTION, &err) && err.code == ERROR_UNSUPPORTED,
+	ok(!session_break_down(&s, BREAKDOWN_BY_FUNCTION, false, &err) && err.code == ERROR_UNSUPPORTED,
 	   "places of a recording are refused, with a reason");
 	session_close(&s);
 }

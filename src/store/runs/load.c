@@ -151,8 +151,9 @@ static bool load_breakdown_rows(struct runs *runs, int64_t id, struct breakdown 
 	for (size_t i = 0; i < b->n_rows; i++) {
 		struct breakdown_row *row = &b->rows[i];
 		*row = rows[i].row;
+		row->inclusive = rows[i].n_inclusive ? row->inclusive : NULL;
 		size_t n_frames = row->n_frames;
-		if (rows[i].n_counts != b->n_events)
+		if (rows[i].n_counts != b->n_events || (rows[i].n_inclusive && rows[i].n_inclusive != b->n_events))
 			return error_set(err, ERROR_SYNTAX,
 					 "damaged: a row of a breakdown has not one count for each event");
 		if (n_frames &&
@@ -178,6 +179,7 @@ static bool load_breakdown(struct runs *runs, int64_t id, const struct breakdown
 	b->by = head->by;
 	b->run = head->run;
 	b->runs = head->runs;
+	b->inclusive = head->inclusive;
 	if (!load_rows(runs, "breakdown_events", breakdown_event_fields, id, 0, sizeof *b->events, &b->arena,
 		       &b->events, &b->n_events, err) ||
 	    !load_breakdown_rows(runs, id, b, err) ||

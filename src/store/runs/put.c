@@ -126,7 +126,8 @@ static bool bind_row(sqlite3_stmt *s, const struct part_of_row *parts, size_t n_
 static bool put_row(struct runs *runs, struct kept_run *run, uint64_t *bytes, struct error *err)
 {
 	const struct breakdown *b = run->result->breakdown;
-	struct breakdown_head head = {b ? b->by : BREAKDOWN_NONE, b ? b->run : 0, b ? b->runs : 0};
+	struct breakdown_head head = {b ? b->by : BREAKDOWN_NONE, b ? b->run : 0, b ? b->runs : 0,
+				      b && b->inclusive};
 	const struct kept_side none = {0};
 	const struct part_of_row parts[] = {{&kept_run_fields, run},
 					    {&result_fields, run->result},
@@ -189,7 +190,8 @@ static bool put_breakdown(struct runs *runs, const struct kept_run *run, uint64_
 	for (size_t i = 0; i < b->n_notes && done; i++)
 		notes[i] = (struct result_note){b->notes[i], NOTE_READ};
 	for (size_t i = 0; i < b->n_rows && done; i++)
-		rows[i] = (struct kept_breakdown_row){b->rows[i], b->n_events};
+		rows[i] = (struct kept_breakdown_row){b->rows[i], b->n_events,
+						      b->rows[i].inclusive ? b->n_events : 0};
 	done = done &&
 	       put_rows(runs, "breakdown_events", breakdown_event_fields, run->id, 0, b->events, b->n_events,
 			sizeof *b->events, bytes, err) &&

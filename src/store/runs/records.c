@@ -62,7 +62,7 @@ _Static_assert(sizeof(struct machine_facts) == 56, "struct machine_facts has cha
 _Static_assert(sizeof(struct outlier) == 24, "struct outlier has changed: see records.h");
 _Static_assert(sizeof(struct region_row) == 96, "struct region_row has changed: see records.h");
 _Static_assert(sizeof(struct breakdown_event) == 56, "struct breakdown_event has changed: see records.h");
-_Static_assert(sizeof(struct breakdown_row) == 80, "struct breakdown_row has changed: see records.h");
+_Static_assert(sizeof(struct breakdown_row) == 88, "struct breakdown_row has changed: see records.h");
 _Static_assert(sizeof(struct breakdown) == 80, "struct breakdown has changed: see records.h");
 
 _Static_assert(sizeof(struct compared) == 136, "struct compared has changed: see records.h");
@@ -188,6 +188,9 @@ static const struct field of_breakdown_head[] = {
 	 .most = BREAKDOWN_BY_OBJECT},
 	{.column = "breakdown_run", .type = FIELD_SIZE, .offset = offsetof(struct breakdown_head, run)},
 	{.column = "breakdown_runs", .type = FIELD_SIZE, .offset = offsetof(struct breakdown_head, runs)},
+	{.column = "breakdown_inclusive",
+	 .type = FIELD_BOOL,
+	 .offset = offsetof(struct breakdown_head, inclusive)},
 };
 const struct record_fields breakdown_head_fields = FIELDS(of_breakdown_head);
 
@@ -213,6 +216,10 @@ static const struct field of_breakdown_row[] = {
 	 .type = FIELD_COUNTS,
 	 .offset = offsetof(struct breakdown_row, counts),
 	 .count_offset = offsetof(struct kept_breakdown_row, n_counts)},
+	{.column = "inclusive",
+	 .type = FIELD_COUNTS,
+	 .offset = offsetof(struct breakdown_row, inclusive),
+	 .count_offset = offsetof(struct kept_breakdown_row, n_inclusive)},
 	SIZE(struct breakdown_row, n_frames, 0),
 };
 const struct record_fields breakdown_row_fields = FIELDS(of_breakdown_row);

@@ -15,12 +15,14 @@ struct record_fields {
 struct breakdown_head {
 	enum breakdown_by by;
 	size_t run, runs;
+	bool inclusive;
 };
 
-/* A row of a breakdown, and how many counts it has: one for each event. */
+/* A row of a breakdown, and how many counts it has: one for each event. So are its inclusive counts, or there
+ * are 0. */
 struct kept_breakdown_row {
 	struct breakdown_row row;
-	size_t n_counts;
+	size_t n_counts, n_inclusive;
 };
 
 /* of the table `runs` */

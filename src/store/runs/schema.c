@@ -109,6 +109,9 @@ static const char *const steps[SCHEMA_VERSION] = {
 	" kernel TEXT, size INTEGER, event TEXT, interface TEXT, source INTEGER, machine TEXT,"
 	" predicted REAL, witnesses INTEGER, observed BLOB, interrupts BLOB,"
 	" PRIMARY KEY (verification, position)) WITHOUT ROWID;",
+	/* 5: inclusive counts of breakdowns */
+	("ALTER TABLE runs ADD COLUMN breakdown_inclusive INTEGER NOT NULL DEFAULT 0;"
+	 "ALTER TABLE breakdown_rows ADD COLUMN inclusive BLOB;"),
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)
