@@ -142,14 +142,23 @@ struct sampling_account {
 	struct sampling_bounds_account bounds; /* of the whole sampling */
 };
 
+/* What sampling takes of the target's time, measured on tare's own thread. */
+struct sampling_cost {
+	double sample_ns; /* CPU time of one sample */
+	/* how often the event takes place in a ns of a loop that does little else: 1 of a clock, CPU clock cycles,
+	 * instructions of the shortest kind, … */
+	double events_per_ns;
+};
+
 struct sampling_operations {
 	/* Can this event be sampled here? By trial, as available(); kept. */
 	void (*available)(struct backend *backend, const struct event *event, enum reading_state *state,
 			  char why[256]);
 
-	/* CPU time of one sample here in ns, measured (a known loop with and without sampling); 0: it could not
-	 * be. */
-	double (*cost_ns)(struct backend *backend, const struct event *event);
+	/* Of a sample with such stacks (stack_bytes as in sampling_request): a known loop with and without
+	 * sampling. False: it could not be measured. */
+	bool (*cost)(struct backend *backend, const struct event *event, enum profile_stacks stacks,
+		     uint32_t stack_bytes, struct sampling_cost *out);
 
 	bool (*prepare)(struct backend *backend, const struct target *target,
 			const struct sampling_request *request, const struct sampling_sink *sink,

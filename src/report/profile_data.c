@@ -45,6 +45,8 @@ static void write_events(struct json *json, const struct named_profile *named)
 			json_write_number(json, "throttled", (double)e->throttled);
 			json_write_number(json, "seed", (double)e->seed);
 			json_write_integer(json, "redraw", e->redraw);
+			if (e->cost_ns > 0)
+				json_write_number(json, "cost_ns", e->cost_ns);
 		}
 		if (e->has_total)
 			json_write_number(json, "total", (double)e->total);

@@ -60,6 +60,21 @@ static void append_count(struct str *text, uint64_t count, const char *one, cons
 	str_appendf(text, "%s %s", number, count == 1 ? one : many);
 }
 
+/* Of a gap that was chosen by it. All runs' samples are of all runs' time, which is not known together. */
+static void append_cost(struct str *text, const struct profile *p, const struct profile_event *e)
+{
+	double time_ns = (double)p->user_ns + (double)p->system_ns;
+	if (!(e->cost_ns > 0))
+		return;
+	str_append(text, "; a sample costs ");
+	append_time(text, e->cost_ns);
+	if (time_ns > 0 && !p->n_runs)
+		str_appendf(text, " here, %.1f %% of the program's CPU time in all",
+			    100 * (double)(e->samples + e->lost) * e->cost_ns / time_ns);
+	else
+		str_append(text, " here (the gap is such that it takes 2 % of the time at most)");
+}
+
 /* "1,234 samples, one each 1 ms on average (exponential gaps, seed 1)", and what was lost */
 static void append_sampling(struct str *text, const struct profile *p, size_t event)
 {
@@ -102,6 +117,7 @@ static void append_sampling(struct str *text, const struct profile *p, size_t ev
 			str_appendf(text, ", for which %s samples are expected", number);
 		}
 	}
+	append_cost(text, p, e);
 	if (e->lost) {
 		str_append(text, "; ");
 		append_count(text, e->lost, "sample was lost", "samples were lost");

@@ -49,6 +49,9 @@ struct profile_event {
 	 * */
 	uint32_t redraw;
 	uint64_t seed;
+	/* CPU time of a sample, as measured at the start to choose the gap (session/profile_gap.h); 0: the gap was
+	 * given, or it could not be measured */
+	double cost_ns;
 	uint64_t samples;   /* obtained */
 	uint64_t lost;      /* samples that the kernel says it had no room for */
 	uint64_t throttled; /* how often the kernel stopped it for a while */

@@ -15,6 +15,7 @@
 #include "profile/counted.h"
 #include "profile/named.h"
 #include "session/metric_level.h"
+#include "session/profile_gap.h"
 #include "session/selection_inside.h"
 #include "store/profile/profile_file.h"
 
@@ -183,7 +184,7 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 				 s->operations->name);
 	if (!profile_places_add(s, &asked->places, asked->stacks == STACKS_EXACT, err))
 		return false;
-	s->target.overflow_period = asked->gap;
+	s->target.overflow_period = asked->prime && asked->gap > 1 ? profile_gap_prime(asked->gap) : asked->gap;
 	s->target.overflow_skid = asked->skid;
 	if (!(asked->stacks == STACKS_EXACT ? session_measure_calls(s, &options, err)
 					    : session_measure(s, &options, err)))
@@ -318,64 +319,8 @@ static void look(void *context, uint64_t now_ns, uint64_t *tick_ns)
 	}
 }
 
-/* The gap of an event that names none. Samples cost some 10 to 20 µs each: at these gaps about 2 % or less, of
- * clocks whatever the program does, of others for what programs commonly do. */
-static uint64_t default_gap(const struct session *s, const struct event *event)
-{
-	const char *unit = event->definition && event->definition->unit ? event->definition->unit : "";
-	if (strcmp(unit, "ns") == 0) {
-		double cost = s->operations->sampling->cost_ns
-				      ? s->operations->sampling->cost_ns(s->backend, event)
-				      : 0;
-		return cost > 20000 && cost < 1e8 ? (uint64_t)(cost * 50) : 1000000;
-	}
-	return strcmp(unit, "cycles") == 0         ? 2000003
-	       : strcmp(unit, "instructions") == 0 ? 2000003
-	       : event->definition && event->definition->counted_by == COUNTED_BY_PERF &&
-			       strcmp(event->definition->scope, "thread") == 0
-		       ? 101
-		       : 10007;
-}
-
-static bool is_prime(uint64_t n)
-{
-	for (uint64_t d = 2; d <= n / d; d++)
-		if (n % d == 0)
-			return false;
-	return n > 1;
-}
-
-/* n, or the first above it that is prime: SpeedShop's way not to be in step with a loop. */
-static uint64_t next_prime(uint64_t n)
-{
-	while (!is_prime(n))
-		n++;
-	return n;
-}
-
-static struct sampled_event *choose_gaps(const struct session *s, const struct profiling *asked)
-{
-	size_t n = s->selection.events.count;
-	struct sampled_event *events = calloc(n + 1, sizeof *events);
-	for (size_t i = 0; events && i < n; i++) {
-		const struct event *event = &s->selection.events.items[i];
-		events[i] = (struct sampled_event){.event = event, .gaps = asked->gaps};
-		if (asked->gaps == GAPS_RATE && !event->period) {
-			events[i].rate = asked->rate;
-			continue;
-		}
-		if (asked->gaps == GAPS_RATE)
-			events[i].gaps = GAPS_FIXED;
-		events[i].gap = event->period ? event->period : asked->gap ? asked->gap : default_gap(s, event);
-		if (asked->prime && events[i].gap > 1)
-			events[i].gap = next_prime(events[i].gap);
-		if (events[i].gap == 1) /* every event: there is nothing to draw */
-			events[i].gaps = GAPS_FIXED;
-	}
-	return events;
-}
-
-static bool describe_events(struct profile *p, const struct sampled_event *events, size_t n, uint64_t seed)
+static bool describe_events(struct profile *p, const struct sampled_event *events, const double *costs, size_t n,
+			    uint64_t seed)
 {
 	if (!(p->events = arena_alloc(&p->arena, (n + 1) * sizeof *p->events)))
 		return false;
@@ -391,6 +336,7 @@ static bool describe_events(struct profile *p, const struct sampled_event *event
 					    .gaps = events[i].gaps,
 					    .gap = events[i].gap,
 					    .rate = events[i].rate,
+					    .cost_ns = costs[i],
 					    .seed = drawn ? seed : 0};
 		if (!e->label || !e->unit)
 			return false;
@@ -542,7 +488,8 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 				    .control = asked->control,
 				    .drain_ns = asked->stacks == STACKS_DWARF ? DRAIN_STACKS_NS : DRAIN_NS};
 	size_t n = s->selection.events.count;
-	struct sampled_event *events = choose_gaps(s, asked);
+	double *costs = calloc(n + 1, sizeof *costs);
+	struct sampled_event *events = costs ? profile_gaps_choose(s, asked, costs) : NULL;
 	struct sampling_account *accounts = calloc(n + 1, sizeof *accounts);
 	struct collect_options options = {
 		.n_events = n, .stacks = asked->stacks, .keep = keep_sample, .keep_context = &run};
@@ -558,7 +505,7 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 	}
 	struct profile *p = collector_profile(run.collector);
 	p->stacks = asked->stacks;
-	if (!describe(p, s) || !describe_events(p, events, n, asked->seed)) {
+	if (!describe(p, s) || !describe_events(p, events, costs, n, asked->seed)) {
 		error_no_memory(err);
 		goto out;
 	}
@@ -607,6 +554,7 @@ out:
 	symbols_free(symbols);
 	session_regions_free(&found.regions);
 	free(events);
+	free(costs);
 	free(accounts);
 	return done;
 }

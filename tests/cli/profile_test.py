@@ -424,4 +424,15 @@ for words, what in [(["fifo:nowhere"], "cannot open the FIFO"), (["fifo:inlined.
     ok(seen.code in (2, 3) and what in seen.err, f"--control {words[0]} is refused", seen)
 seen = tare("profile", "--delay", "-1", "./shares")
 ok(seen.code == 2 and "--control" in seen.err, "--delay -1 without orders is refused", seen)
+
+# the gap that tare chooses: what a sample costs is in the heading, of the kept profile too
+seen = tare("profile", "-e", "cpu-clock", "-o", "cost.profile", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
+if seen.code == 0:
+    said, kept = (re.findall(r"a sample costs [\d.]+ \S+ here, [\d.]+ % of the program's CPU time in all", " ".join(text.split())) for text in (seen.err, tare("report", "cost.profile").out))
+    costs = [e["cost_ns"] for e in json.loads(tare("report", "--format", "json", "cost.profile").out)["events"] if "cost_ns" in e]
+    ok(said == kept and len(said) == len(costs) and all(c > 0 for c in costs), "the cost of a sample is said where it was measured, and kept", (said, kept, costs))
+    seen = tare("profile", "-e", "cpu-clock", "-c", "1000000", "true")
+    has_not(seen.err, "a sample costs", "with a gap that the user chose no cost is measured")
+else:
+    skip("the CPU clock cannot be sampled here", "the cost of a sample is said")
 done()

@@ -655,11 +655,20 @@ static void test_refusals(void)
 
 static void test_cost(void)
 {
-	double cost = perf->sampling->cost_ns(backend, event("cpu-clock"));
+	struct sampling_cost cost = {0};
+	bool known = perf->sampling->cost(backend, event("cpu-clock"), STACKS_NONE, 0, &cost);
 	/* more than an interrupt can be, and less than a slow machine's */
-	ok(cost > 100 && cost < 1e6, "a sample's cost is measured (%.0f ns)", cost);
-	equal_u64((uint64_t)perf->sampling->cost_ns(backend, event("context-switches:u")), 0,
-		  "of an event that cannot be sampled none is");
+	ok(known && cost.sample_ns > 100 && cost.sample_ns < 1e6, "a sample's cost is measured (%.0f ns)",
+	   cost.sample_ns);
+	ok(cost.events_per_ns == 1, "a nanosecond of a clock is one");
+	known = perf->sampling->cost(backend, event("cpu-clock"), STACKS_DWARF, 0, &cost);
+	ok(known && cost.sample_ns > 100 && cost.sample_ns < 1e7, "and with a copy of the stack (%.0f ns)",
+	   cost.sample_ns);
+	known = perf->sampling->cost(backend, event("page-faults:u"), STACKS_NONE, 0, &cost);
+	ok(!known || (cost.sample_ns > 0 && cost.events_per_ns > 0 && cost.events_per_ns < 1),
+	   "a page fault takes more than a nanosecond (%g in each)", cost.events_per_ns);
+	ok(!perf->sampling->cost(backend, event("context-switches:u"), STACKS_NONE, 0, &cost),
+	   "of an event that cannot be sampled none is");
 }
 
 static void tests(void)

@@ -321,6 +321,16 @@ static bool get_account(struct profile_reader *r)
 	return true;
 }
 
+static bool get_cost(struct profile_reader *r)
+{
+	uint32_t event;
+	uint64_t ps;
+	if (!get_below(r, r->builder.out->n_events, &event) || !get(r, &ps))
+		return false;
+	r->builder.out->events[event].cost_ns = (double)ps / 1000;
+	return true;
+}
+
 static bool get_note(struct profile_reader *r)
 {
 	const char *note;
@@ -357,6 +367,7 @@ static bool get_record(struct profile_reader *r)
 	case RECORD_ARC: return get_arc(r);
 	case RECORD_ACCOUNT: return get_account(r);
 	case RECORD_NOTE: return get_note(r);
+	case RECORD_COST: return get_cost(r);
 	case RECORD_END: return get_end(r);
 	default: return wrong(r, "it has a record of a kind that is not known");
 	}

@@ -34,6 +34,7 @@ enum profile_record {
 	RECORD_ACCOUNT = 10,
 	RECORD_NOTE = 11, /* text */
 	RECORD_END = 12,  /* first and last ns, user ns, system ns, wait status */
+	RECORD_COST = 13, /* event; a sample's CPU time in ps */
 };
 
 enum { PROFILE_DEPTH_MOST = 4096 }; /* of nodes: more are no stack of calls that anybody collected */

@@ -241,6 +241,11 @@ static void put_account(struct profile_log *log, size_t event, const struct prof
 	put(log, e->throttled);
 	put(log, e->redraw);
 	put(log, e->has_total ? e->total + (e->total < UINT64_MAX) : 0);
+	if (e->cost_ns > 0 && e->cost_ns < 1e12) {
+		put_byte(log, RECORD_COST);
+		put(log, event);
+		put(log, (uint64_t)(e->cost_ns * 1000));
+	}
 }
 
 static bool put_counted(struct profile_log *log, const struct profile *p, struct error *err)

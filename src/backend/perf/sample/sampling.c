@@ -581,7 +581,7 @@ static void perf_sampling_available(struct backend *backend, const struct event 
 
 const struct sampling_operations perf_sampling = {
 	.available = perf_sampling_available,
-	.cost_ns = sampling_cost_ns,
+	.cost = sampling_cost,
 	.prepare = perf_sampling_prepare,
 	.process = perf_sampling_process,
 	.wakes = perf_sampling_wakes,

@@ -93,11 +93,9 @@ static uint64_t sample_type(const struct sampling *s, const struct sampled_track
 	return type;
 }
 
-static uint32_t stack_bytes(const struct sampling_request *request)
+uint32_t streams_stack_bytes(enum profile_stacks stacks, uint32_t asked)
 {
-	uint32_t bytes = request->stacks == STACKS_FRAME_POINTER ? STACK_BYTES_FIRST
-			 : request->stack_bytes                  ? request->stack_bytes
-								 : STACK_BYTES;
+	uint32_t bytes = stacks == STACKS_FRAME_POINTER ? STACK_BYTES_FIRST : asked ? asked : STACK_BYTES;
 	return (bytes < STACK_BYTES_MOST ? bytes : STACK_BYTES_MOST) & ~7u;
 }
 
@@ -117,7 +115,7 @@ static struct perf_event_attr stream_attr(const struct sampling *s, const struct
 	attr.sample_type = track->layout.sample_type;
 	attr.sample_regs_user = track->layout.registers;
 	if (attr.sample_type & PERF_SAMPLE_STACK_USER)
-		attr.sample_stack_user = stack_bytes(&s->request);
+		attr.sample_stack_user = streams_stack_bytes(s->request.stacks, s->request.stack_bytes);
 	attr.exclude_callchain_user = s->request.stacks == STACKS_DWARF;
 	attr.freq = track->asked.gaps == GAPS_RATE;
 	if (attr.freq)

@@ -118,6 +118,8 @@ struct sampling {
 	bool failed;                    /* the sink, or a ring: no more is passed on */
 };
 
+/* Of the user's stack, that a sample copies: asked, or a default (0), within what the kernel takes. */
+uint32_t streams_stack_bytes(enum profile_stacks stacks, uint32_t asked);
 /* Opens everything for s->places, disabled. */
 bool sample_streams_open(struct sampling *s, struct error *err);
 void sample_streams_close(struct sampling *s);

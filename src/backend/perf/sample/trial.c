@@ -12,6 +12,8 @@
 
 #include "backend/perf/counter/counter.h"
 #include "backend/perf/ring/ring.h"
+#include "backend/perf/sample/record.h"
+#include "backend/perf/sample/streams.h"
 #include "backend/perf/trial/stimulus.h"
 
 bool sampling_is_clock(const struct event_encoding *encoding)
@@ -26,8 +28,14 @@ struct probe_sampler {
 	struct ring ring;
 };
 
+/* more: what samples have beside their instruction, as bits of sample_type; stack_bytes: of STACK_USER. */
+struct sampled_parts {
+	uint64_t more;
+	uint32_t stack_bytes;
+};
+
 static bool sampler_open(struct probe_sampler *p, const struct event_encoding *encoding, unsigned levels,
-			 uint64_t gap)
+			 uint64_t gap, const struct sampled_parts *parts)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof attr,
@@ -36,7 +44,9 @@ static bool sampler_open(struct probe_sampler *p, const struct event_encoding *e
 		.config1 = encoding->config1,
 		.config2 = encoding->config2,
 		.sample_period = gap,
-		.sample_type = PERF_SAMPLE_IP,
+		.sample_type = PERF_SAMPLE_IP | parts->more,
+		.sample_regs_user = parts->more & PERF_SAMPLE_REGS_USER ? record_registers() : 0,
+		.sample_stack_user = parts->stack_bytes,
 		.disabled = 1,
 		.exclude_user = !(levels & LEVEL_USER),
 		.exclude_kernel = !(levels & LEVEL_KERNEL),
@@ -143,7 +153,7 @@ static void try_samples(struct backend *backend, const struct event *event, cons
 	const struct stimulus *stimulus = stimulus_find(event, encoding, answer->variants.pmu, event->levels);
 	struct probe_sampler sampler = {.fd = -1};
 	uint64_t gap = trial_gap(stimulus, clock);
-	if (!sampler_open(&sampler, encoding, event->levels, gap)) {
+	if (!sampler_open(&sampler, encoding, event->levels, gap, &(struct sampled_parts){0})) {
 		explain(backend, answer, event, errno, state, why, remedy);
 		return;
 	}
@@ -222,36 +232,63 @@ static uint64_t timed(const struct stimulus *stimulus, bool clock, unsigned leve
 	return thread_ns() - begin;
 }
 
-double sampling_cost_ns(struct backend *backend, const struct event *event)
+/* What streams.c asks for. */
+static struct sampled_parts parts_of(enum profile_stacks stacks, uint32_t stack_bytes)
+{
+	struct sampled_parts parts = {.more = RECORD_COMMON};
+	if (stacks == STACKS_NONE)
+		return parts;
+	parts.more |= PERF_SAMPLE_CALLCHAIN;
+	if (record_registers()) {
+		parts.more |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		parts.stack_bytes = streams_stack_bytes(stacks, stack_bytes);
+	}
+	return parts;
+}
+
+/* So far apart that the ring has room for a round's: those that it has no room for cost less. */
+static uint64_t cost_gap(const struct stimulus *stimulus, bool clock, enum profile_stacks stacks)
+{
+	if (clock)
+		return stacks == STACKS_DWARF ? 500000 : 50000; /* ns */
+	uint64_t gap = (trial_gap(stimulus, clock) + 7) / 8;
+	return stacks == STACKS_DWARF ? 8 * gap : gap;
+}
+
+bool sampling_cost(struct backend *backend, const struct event *event, enum profile_stacks stacks,
+		   uint32_t stack_bytes, struct sampling_cost *out)
 {
 	const struct answer *answer;
 	enum reading_state state;
 	char why[256], remedy[256];
-	double costs[COST_ROUNDS];
+	double costs[COST_ROUNDS], rates[COST_ROUNDS];
 	sampling_trial(backend, event, &answer, &state, why, remedy);
 	if (state != READING_COUNTED)
-		return 0;
+		return false;
 	bool clock = sampling_is_clock(&answer->encoding);
 	const struct stimulus *stimulus = stimulus_find(event, &answer->encoding, answer->variants.pmu,
 							event->levels);
 	struct probe_sampler sampler = {.fd = -1};
-	/* a clock at 50 us: some hundred samples in a round; others as often as they can be */
-	if (!sampler_open(&sampler, &answer->encoding, event->levels,
-			  clock ? 50000 : (trial_gap(stimulus, clock) + 7) / 8))
-		return 0;
+	const struct sampled_parts parts = parts_of(stacks, stack_bytes);
+	if (!sampler_open(&sampler, &answer->encoding, event->levels, cost_gap(stimulus, clock, stacks), &parts))
+		return false;
 	size_t n = 0;
 	for (int i = 0; i < COST_ROUNDS; i++) {
-		uint64_t without = timed(stimulus, clock, event->levels);
+		uint64_t without = timed(stimulus, clock, event->levels), before = sampler_count(&sampler);
 		ioctl(sampler.fd, PERF_EVENT_IOC_ENABLE, 0);
 		uint64_t with = timed(stimulus, clock, event->levels);
 		ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0);
 		size_t samples = sampler_take(&sampler).samples;
-		if (samples)
+		if (samples && without) {
+			rates[n] = clock ? 1 : (double)(sampler_count(&sampler) - before) / (double)without;
 			costs[n++] = ((double)with - (double)without) / (double)samples;
+		}
 	}
 	sampler_close(&sampler);
 	if (n < COST_ROUNDS)
-		return 0;
+		return false;
 	qsort(costs, n, sizeof *costs, ascending);
-	return costs[n / 2] > 0 ? costs[n / 2] : 0;
+	qsort(rates, n, sizeof *rates, ascending);
+	*out = (struct sampling_cost){.sample_ns = costs[n / 2], .events_per_ns = rates[n / 2]};
+	return out->sample_ns > 0 && out->events_per_ns > 0;
 }

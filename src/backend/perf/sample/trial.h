@@ -11,6 +11,8 @@ void sampling_trial(struct backend *backend, const struct event *event, const st
 
 /* cpu-clock and task-clock. The kernel counts them at all levels alike. */
 bool sampling_is_clock(const struct event_encoding *encoding);
-double sampling_cost_ns(struct backend *backend, const struct event *event);
+/* As struct sampling_operations has it. */
+bool sampling_cost(struct backend *backend, const struct event *event, enum profile_stacks stacks,
+		   uint32_t stack_bytes, struct sampling_cost *out);
 
 #endif
