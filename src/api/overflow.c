@@ -40,7 +40,7 @@
 #include "backend/perf/sample/trial.h"
 #include "backend/perf/state.h"
 
-enum { SLOTS = 256, CLOCK_LEAST_NS = 10000 };
+enum { SLOTS = 256 };
 
 struct overflow_slot {
 	_Atomic int key;    /* its descriptor + 1; 0: the slot is free */
@@ -307,7 +307,7 @@ bool tare_overflow(struct tare_counters *c, size_t event, uint64_t period, tare_
 		return false;
 	if (handler && !overflows(c, &c->events.items[event].event, &answer, error))
 		return false;
-	if (handler && sampling_is_clock(&answer->encoding) && period < CLOCK_LEAST_NS)
+	if (handler && sampling_is_clock(&answer->encoding) && period < SAMPLING_CLOCK_LEAST_NS)
 		return api_fail_text(error, TARE_ERROR_USAGE,
 				     "the period of a clock is less than the kernel's least, 10000 ns", "");
 	const struct overflow_slot with = {.set = c,

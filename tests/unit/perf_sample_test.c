@@ -643,6 +643,9 @@ static void test_refusals(void)
 	r.events = &asked;
 	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_USAGE,
 	   "no gap is an error: %s", err.text);
+	asked = fixed("cpu-clock", 9999);
+	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_USAGE,
+	   "so is a gap of a clock that the kernel would make longer: %s", err.text);
 	asked = fixed("context-switches:u", 1);
 	ok(!perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && !s && err.code == ERROR_UNSUPPORTED,
 	   "so is an event that cannot be: %s", err.text);

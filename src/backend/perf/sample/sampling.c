@@ -91,6 +91,13 @@ static bool find_tracks(struct sampling *s, const char *cancelled, struct error 
 		usable += account->state == READING_COUNTED;
 		track->redrawn = track->asked.gaps == GAPS_EXPONENTIAL || track->asked.gaps == GAPS_JITTER;
 		track->is_clock = sampling_is_clock(&track->answer->encoding);
+		if (track->is_clock && track->asked.gap && track->asked.gap < SAMPLING_CLOCK_LEAST_NS) {
+			error_set(err, ERROR_USAGE,
+				  "cannot sample '%s' each %llu ns: the kernel's least gap of a clock is %d ns",
+				  track->asked.event->label, (unsigned long long)track->asked.gap,
+				  SAMPLING_CLOCK_LEAST_NS);
+			return error_hint(err, "-c %d or more", SAMPLING_CLOCK_LEAST_NS);
+		}
 		track->bursts = account->source != SOURCE_HW && !track->is_clock;
 		track->plan = (struct gap_plan){track->asked.gaps, track->asked.gap, s->request.redraw};
 		account->redraw = track->redrawn ? s->request.redraw : 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backend/perf/counter/pmu.h"
+#include "backend/perf/sample/trial.h"
 
 /* PERF_FORMAT_LOST, Linux 6.0; not in the headers of Debian 12's kernel 5.x builds. */
 enum { FORMAT_LOST = 1 << 4 };
@@ -495,8 +496,8 @@ void sample_streams_retire(struct sampling *s, size_t first, size_t last)
 /* How many samples a clock of one level would have had of all levels: its count is of these. */
 static uint64_t ticks_of(const struct stream *stream, uint64_t counted)
 {
-	enum { CLOCK_LEAST_NS = 10000 };
-	return counted / (stream->course.gap < CLOCK_LEAST_NS ? CLOCK_LEAST_NS : stream->course.gap);
+	return counted /
+	       (stream->course.gap < SAMPLING_CLOCK_LEAST_NS ? SAMPLING_CLOCK_LEAST_NS : stream->course.gap);
 }
 
 static void end_gap(const struct sampled_track *track, struct stream *stream, uint64_t count)

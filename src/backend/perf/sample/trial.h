@@ -9,6 +9,9 @@
 void sampling_trial(struct backend *backend, const struct event *event, const struct answer **answer,
 		    enum reading_state *state, char why[256], char remedy[256]);
 
+/* The kernel's least gap of a clock: a shorter one is done as this one (perf_swevent_start_hrtimer()). */
+enum { SAMPLING_CLOCK_LEAST_NS = 10000 };
+
 /* cpu-clock and task-clock. The kernel counts them at all levels alike. */
 bool sampling_is_clock(const struct event_encoding *encoding);
 /* As struct sampling_operations has it. */
