@@ -60,6 +60,19 @@ char *arena_printf(struct arena *a, const char *format, ...)
 	return text;
 }
 
+void arena_reset(struct arena *a)
+{
+	struct arena_block *kept = a->blocks;
+	if (!kept)
+		return;
+	a->blocks = kept->next;
+	arena_free(a);
+	memset(kept->bytes, 0, kept->used);
+	kept->used = 0;
+	kept->next = NULL;
+	a->blocks = kept;
+}
+
 void arena_free(struct arena *a)
 {
 	while (a->blocks) {

@@ -15,5 +15,7 @@ char *arena_strdup(struct arena *a, const char *text);
 char *arena_strndup(struct arena *a, const char *text, size_t length);
 char *arena_printf(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_free(struct arena *a);
+/* All allocations are gone; memory for the next ones is kept. */
+void arena_reset(struct arena *a);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -141,6 +142,27 @@ static void hashes(void)
 	ok(hash_bytes(HASH_BEGIN, "a", 1) == 0xaf63dc4c8601ec8cu, "FNV-1a of \"a\" is as its authors print it");
 }
 
+static void arenas(void)
+{
+	struct arena arena = {0};
+	bool zeroed = true;
+	arena_reset(&arena);
+	ok(!arena.blocks, "an empty arena that is emptied stays empty");
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < 100; i++) {
+			unsigned char *at = arena_alloc(&arena, 1000);
+			for (size_t k = 0; at && k < 1000; k++)
+				zeroed = zeroed && at[k] == 0;
+			if (at)
+				memset(at, 0xff, 1000);
+			zeroed = zeroed && at;
+		}
+		arena_reset(&arena);
+	}
+	ok(zeroed, "what an arena gives is zeros, after it was emptied and used again too");
+	arena_free(&arena);
+}
+
 static void sums(void)
 {
 	char sum[SHA256_BASE64], million[1000];
@@ -165,6 +187,7 @@ int main(void)
 {
 	errors();
 	hashes();
+	arenas();
 	sums();
 	numbers();
 	nearest();

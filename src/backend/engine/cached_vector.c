@@ -1,16 +1,16 @@
 #include "backend/engine/cached_vector.h"
 
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 #define KEPT_MOST (1u << 20)
 
 struct working {
 	struct exact_vector vector;
-	struct known_rep reps[KNOWN_REPS];
 	unsigned n_reps;
 	bool too_many_reps;
 	uint64_t starts, address;
+	struct known_rep reps[KNOWN_REPS]; /* not set but for the first n_reps: most blocks have none */
 };
 
 static void work_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
@@ -41,31 +41,26 @@ static uint64_t hash_code(const uint8_t *code, uint32_t length)
 	return hash_number(h, word);
 }
 
-static void release(struct cached_vector *known)
-{
-	free(known->counts);
-	free(known->reps);
-	*known = (struct cached_vector){0};
-}
-
 /* False: damaged, or no memory. */
-static bool work_out(struct cached_vector *known, const struct view_process *owner,
+static bool work_out(struct cached_vector *known, struct arena *memory, const struct view_process *owner,
 		     const struct record_block *block, bool *no_memory)
 {
-	struct working w = {.address = block->address};
+	struct working w;
+	memset(&w, 0, offsetof(struct working, reps));
+	w.address = block->address;
 	if (!decoded_each(owner, block, 0, work_insn, &w) || w.too_many_reps)
 		return false;
-	known->counts = malloc((COUNT_STATIC + 1u) * sizeof *known->counts);
-	known->reps = w.n_reps ? malloc(w.n_reps * sizeof *known->reps) : NULL;
+	struct known_count found[COUNT_STATIC];
+	for (uint32_t e = 0; e < COUNT_STATIC; e++)
+		if (w.vector.of[e])
+			found[known->n_counts++] = (struct known_count){e, w.vector.of[e]};
+	known->counts = arena_alloc(memory, known->n_counts * sizeof *known->counts);
+	known->reps = w.n_reps ? arena_alloc(memory, w.n_reps * sizeof *known->reps) : NULL;
 	if (!known->counts || (w.n_reps && !known->reps)) {
 		*no_memory = true;
 		return false;
 	}
-	for (uint32_t e = 0; e < COUNT_STATIC; e++)
-		if (w.vector.of[e])
-			known->counts[known->n_counts++] = (struct known_count){e, w.vector.of[e]};
-	struct known_count *fitting = realloc(known->counts, (known->n_counts + 1u) * sizeof *known->counts);
-	known->counts = fitting ? fitting : known->counts;
+	memcpy(known->counts, found, known->n_counts * sizeof *found);
 	if (w.n_reps)
 		memcpy(known->reps, w.reps, w.n_reps * sizeof *known->reps);
 	known->n_reps = (uint16_t)w.n_reps;
@@ -86,32 +81,34 @@ static struct cached_vector *find(struct knowledge *k, uint64_t hash, const uint
 	return NULL;
 }
 
+/* Until the next one. */
+static const struct cached_vector *work_out_once(struct knowledge *k, const struct view_process *owner,
+						 const struct record_block *block)
+{
+	arena_reset(&k->once);
+	k->last = (struct cached_vector){
+		.code = view_code(owner, block), .length = block->length_bytes, .insns = block->insns};
+	return work_out(&k->last, &k->once, owner, block, &k->no_memory) ? &k->last : NULL;
+}
+
 const struct cached_vector *known_find(struct knowledge *k, const struct view_process *owner,
 				       const struct record_block *block)
 {
 	const uint8_t *code = view_code(owner, block);
 	if (!code)
 		return NULL;
+	if (k->unshared)
+		return work_out_once(k, owner, block);
 	const uint64_t hash = hash_code(code, block->length_bytes);
 	struct cached_vector *known = find(k, hash, code, block);
 	if (known)
 		return known;
+	if (k->all.count >= KEPT_MOST)
+		return work_out_once(k, owner, block);
 	struct cached_vector worked = {.code = code, .length = block->length_bytes, .insns = block->insns};
-	if (!work_out(&worked, owner, block, &k->no_memory)) {
-		release(&worked);
+	if (!work_out(&worked, &k->memory, owner, block, &k->no_memory))
 		return NULL;
-	}
-	if (k->all.count >= KEPT_MOST) {
-		release(&k->last);
-		k->last = worked;
-		return &k->last;
-	}
-	if (!vec_push(&k->all, worked)) {
-		release(&worked);
-		k->no_memory = true;
-		return NULL;
-	}
-	if (!hash_add(&k->index, hash, (uint32_t)k->all.count - 1)) {
+	if (!vec_push(&k->all, worked) || !hash_add(&k->index, hash, (uint32_t)k->all.count - 1)) {
 		k->no_memory = true;
 		return NULL;
 	}
@@ -146,10 +143,9 @@ uint32_t known_leaders(const struct cached_vector *known, const struct view_proc
 
 void knowledge_free(struct knowledge *k)
 {
-	for (size_t i = 0; i < k->all.count; i++)
-		release(&k->all.items[i]);
 	vec_free(&k->all);
 	hash_free(&k->index);
-	release(&k->last);
+	arena_free(&k->memory);
+	arena_free(&k->once);
 	*k = (struct knowledge){0};
 }

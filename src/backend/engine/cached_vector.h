@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "backend/engine/decoded.h"
+#include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "engine/x86/vector.h"
@@ -39,6 +40,8 @@ struct knowledge {
 	VEC(struct cached_vector) all;
 	struct hash_index index;   /* of all, by the code */
 	struct cached_vector last; /* of a block that was not kept */
+	struct arena memory, once; /* what they point to */
+	bool unshared;             /* the caller's: there is one process, whose blocks are asked for once each */
 	bool no_memory;
 };
 

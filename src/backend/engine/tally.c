@@ -598,6 +598,8 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 	judge(&job);
 	if (!make_rows(&job, err))
 		goto out;
+	job.knowledge.unshared = job.holders.count &&
+				 job.holders.items[0].owner == job.holders.items[job.holders.count - 1].owner;
 	for (size_t i = 0, next; i < job.holders.count; i = next) {
 		next = i;
 		while (next < job.holders.count && job.holders.items[next].owner == job.holders.items[i].owner)

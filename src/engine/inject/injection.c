@@ -26,6 +26,7 @@
 #include "engine/inject/privileges.h"
 #include "engine/inject/takeover.h"
 #include "engine/wire/region.h"
+#include "engine/wire/start.h"
 
 extern const unsigned char engine_image[], engine_image_end[];
 
@@ -59,6 +60,17 @@ static uint64_t largest_file(void)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < RECORD_FILE_BYTES)
 		return (uint64_t)limit.rlim_cur & ~(uint64_t)(RECORD_PAGE - 1);
 	return RECORD_FILE_BYTES;
+}
+
+/* Three quarters of it are zeros: memory that the file need not hold, and pages of tare's that need not be
+   read. */
+static bool write_image(int fd, size_t bytes)
+{
+	uint64_t filled;
+	memcpy(&filled, engine_image + START_FILLED_AT, sizeof filled);
+	if (filled > bytes)
+		filled = bytes;
+	return pwrite(fd, engine_image, filled, 0) == (ssize_t)filled;
 }
 
 /* Where the bytes are in the image's file; 0 on failure. */
@@ -246,7 +258,7 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	/* whoever gets hold of the file may write to it, but not take pages from under those who have it mapped */
 	fcntl(session->how.fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
 	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) ||
-	    pwrite(session->how.image_fd, engine_image, image_bytes, 0) != (ssize_t)image_bytes) {
+	    !write_image(session->how.image_fd, image_bytes)) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the engine's image");
 		goto fail;
 	}

@@ -18,6 +18,7 @@
 #define ATTENTION %gs:THREAD_ATTENTION
 #define WHERE %gs:THREAD_WHERE
 #define SECOND %gs:THREAD_SECOND_TABLE
+#define SECOND_MASK %gs:THREAD_SECOND_MASK
 #define MISSES %gs:THREAD_MISSES_LEFT
 #define REGION_LOW %gs:THREAD_REGION_LOW
 #define REGION_SPAN %gs:THREAD_REGION_SPAN
@@ -79,6 +80,9 @@ runtime_start:
 	call runtime_init
 	mov RUNTIME_RSP, %rsp
 	jmp again
+	/* for the host: how many of the image's bytes are not only zeros (wire/start.h) */
+	.org runtime_start + START_FILLED_AT
+	.quad runtime_filled - runtime_start
 
 	.text
 	.globl runtime_miss, runtime_exit, runtime_exit_saved
@@ -94,6 +98,7 @@ runtime_miss:
 	mov %ecx, %edx
 	imul $0x9e3779b1, %edx, %edx
 	shr $14, %edx
+	and SECOND_MASK, %edx
 	shl $4, %rdx
 	add SECOND, %rdx
 	cmp %rcx, (%rdx)

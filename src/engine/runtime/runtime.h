@@ -135,7 +135,7 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint64_t resume;           /* in the cache */
 	uint32_t attention, where; /* where is 1 in the cache */
 	uint64_t app_gs;
-	uint64_t second_table; /* SECOND_SLOTS of struct second */
+	uint64_t second_table; /* rt.second */
 	uint64_t *trace;       /* of the access stream, where the next record begins */
 	uint64_t spill_trace, spill_trace2;
 	/* the block whose ret or jmp was executed last, see cache/wild.c; context: see region/region.c */
@@ -151,7 +151,7 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint64_t inline_entry; /* runtime_inline */
 	/* rsp before the instruction that has just loaded it, where regions are asked for */
 	uint64_t stack_left;
-	uint64_t unused3;
+	uint32_t second_mask, pad6; /* rt.second_mask */
 	uint64_t spill_third, spill_flags;
 	uint64_t apart;  /* buffer for the values of a block that has no plan */
 	uint64_t behind; /* pc behind the last byte executed, where machines ask for it */
@@ -291,10 +291,13 @@ struct code_arena {
 #define ARENA_INLINE 24u
 #define ARENA_FIRST 64u /* where blocks begin */
 #define DEPTH_MAX 24    /* blocks that follow each other without a counter */
+/* Indirect branches, by the whole address; see runtime_miss. The table of context 0 begins small, so that a short
+   program touches few of its pages, and grows in place while there is one thread (second_grow). */
 #define SECOND_SLOTS (1u << 18)
+#define SECOND_FIRST (1u << 11)
 struct second {
 	uint64_t pc, entry;
-}; /* indirect branches, by the whole address; see runtime_miss */
+};
 
 struct page {
 	uint64_t number;
@@ -327,7 +330,9 @@ struct code_file {
 /* Where the engine asks for its mappings; the rest of what it has is in rt.own, the cache and the tables */
 #define OWN_WINDOW 0x7ee000000000ull
 #define OWN_MAX 64u
-#define TABLES_BYTES (3 * TABLE_SLOTS * 8)
+#define TABLES_USED (3 * TABLE_SLOTS * 8)
+#define TABLES_BYTES (2u << 20) /* as large as a huge page */
+_Static_assert(TABLES_USED <= TABLES_BYTES, "they are in it");
 #define HEAP_GAP 0x200000u /* the kernel leaves so much, and less, between the heap and what is above */
 struct own {
 	uint64_t start, end;
@@ -357,8 +362,8 @@ struct runtime {
 	struct page *pages;
 	uint32_t page_mask, page_count;
 	struct second *second;
-	uint32_t second_used, unused2;
-	uint64_t *tables; /* three of TABLE_SLOTS, below 2 GB: returns, jumps, calls */
+	uint32_t second_used, second_mask; /* pairs that are there, in context 0 about; its slots - 1 */
+	uint64_t *tables;                  /* three of TABLE_SLOTS, below 2 GB: returns, jumps, calls */
 	struct code_arena arena[ARENAS];
 	uint32_t arena_count;
 	uint64_t arena_bytes;
@@ -588,6 +593,7 @@ bool cache_move(struct thread *t, uint64_t start, uint64_t end);
 void cache_forget(void);
 void cache_unlink_all(void);
 bool cache_room(const struct code_arena *arena);
+void second_grow(uint32_t slots); /* the caller is not in the cache */
 struct page *cache_page(uint64_t number, bool make);
 enum { TABLE_RETURN, TABLE_JUMP, TABLE_CALL };
 static inline uint32_t call_index(uint64_t pc) { return (uint32_t)(pc >> 4) & 0xffff; }
@@ -908,6 +914,11 @@ void inexact_at(const char *why, uint64_t pc);
 void die(const char *why, uint64_t pc) __attribute__((noreturn));
 bool attendant_lives(void);
 void *memory_private(uint64_t bytes);
+/* All of it will be written: its pages at once cost less than a fault for each. Only a wish. */
+void memory_fill(void *at, uint64_t bytes);
+/* It grows from one end, or from both: behind the first megabyte it is in huge pages, which cost a fifth. Only a
+   wish. */
+void memory_huge(void *at, uint64_t bytes);
 uint64_t memory_place(uint64_t bytes);
 void *record_map(uint64_t offset, uint64_t bytes, void *at);
 void record_near(void); /* what is mapped next, here or in a child, is near by then */

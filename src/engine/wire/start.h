@@ -19,6 +19,9 @@
 /* where the image is wished to be, in every program: see runtime/os/seccomp.c */
 #define START_IMAGE_PLACE 0x7edf00000000ull
 
+/* Where the image says, in 8 bytes, how many bytes it begins with: those behind them, up to its end, are zeros */
+#define START_FILLED_AT 24u
+
 struct start {
 	uint64_t session; /* struct record_session */
 	/* this process's index: its entry is RESERVED, with pid, parent, path and modules filled */

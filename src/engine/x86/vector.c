@@ -182,35 +182,41 @@ static void each_moved(struct exact_each *each, uint32_t *of, const struct x86_i
 	each->unit = EXACT_AMOUNT;
 }
 
+/* Of classes that are a count by themselves: an instruction has few of them. */
+#define BIT(class) [__builtin_ctz(class)]
+static const uint8_t count_of_class[32] = {
+	BIT(X86_CLASS_LOAD) = COUNT_LOADS,
+	BIT(X86_CLASS_STORE) = COUNT_STORES,
+	BIT(X86_CLASS_PREFETCH) = COUNT_PREFETCH,
+	BIT(X86_CLASS_LOCKED) = COUNT_LOCKED,
+	BIT(X86_CLASS_FENCE) = COUNT_FENCES,
+	BIT(X86_CLASS_GATHER) = COUNT_GATHERS,
+	BIT(X86_CLASS_SCATTER) = COUNT_SCATTERS,
+	BIT(X86_CLASS_REP) = COUNT_REP,
+	BIT(X86_CLASS_STRING) = COUNT_STRING,
+	BIT(X86_CLASS_FP_DIV) = COUNT_FP_DIVIDES,
+	BIT(X86_CLASS_FP_SQRT) = COUNT_SQUARE_ROOTS,
+	BIT(X86_CLASS_FP_INT_CONVERT) = COUNT_INTEGER_CONVERSIONS,
+	BIT(X86_CLASS_X87) = COUNT_X87,
+	BIT(X86_CLASS_INT_MUL) = COUNT_MULTIPLIES,
+	BIT(X86_CLASS_INT_DIV) = COUNT_DIVIDES,
+	BIT(X86_CLASS_VECTOR) = COUNT_VECTOR,
+	BIT(X86_CLASS_VECTOR_INT) = COUNT_VECTOR_INTEGER,
+	BIT(X86_CLASS_CRYPTO) = COUNT_CRYPTO,
+	BIT(X86_CLASS_NOP) = COUNT_NOPS,
+	BIT(X86_CLASS_TSC) = COUNT_TSC,
+	BIT(X86_CLASS_SERIALISING) = COUNT_SERIALISING,
+};
+#undef BIT
+#define CLASSES_COUNTED                                                                                           \
+	((uint32_t)X86_CLASS_LOAD | X86_CLASS_STORE | X86_CLASS_PREFETCH | X86_CLASS_LOCKED | X86_CLASS_FENCE |   \
+	 X86_CLASS_GATHER | X86_CLASS_SCATTER | X86_CLASS_REP | X86_CLASS_STRING | X86_CLASS_FP_DIV |             \
+	 X86_CLASS_FP_SQRT | X86_CLASS_FP_INT_CONVERT | X86_CLASS_X87 | X86_CLASS_INT_MUL | X86_CLASS_INT_DIV |   \
+	 X86_CLASS_VECTOR | X86_CLASS_VECTOR_INT | X86_CLASS_CRYPTO | X86_CLASS_NOP | X86_CLASS_TSC |             \
+	 X86_CLASS_SERIALISING)
+
 void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, struct exact_each *each)
 {
-	static const struct {
-		uint32_t class;
-		enum exact_count count;
-	} by_class[] = {
-		{X86_CLASS_LOAD, COUNT_LOADS},
-		{X86_CLASS_STORE, COUNT_STORES},
-		{X86_CLASS_LOAD | X86_CLASS_STORE, COUNT_MEMORY},
-		{X86_CLASS_PREFETCH, COUNT_PREFETCH},
-		{X86_CLASS_LOCKED, COUNT_LOCKED},
-		{X86_CLASS_FENCE, COUNT_FENCES},
-		{X86_CLASS_GATHER, COUNT_GATHERS},
-		{X86_CLASS_SCATTER, COUNT_SCATTERS},
-		{X86_CLASS_REP, COUNT_REP},
-		{X86_CLASS_STRING, COUNT_STRING},
-		{X86_CLASS_FP_DIV, COUNT_FP_DIVIDES},
-		{X86_CLASS_FP_SQRT, COUNT_SQUARE_ROOTS},
-		{X86_CLASS_FP_INT_CONVERT, COUNT_INTEGER_CONVERSIONS},
-		{X86_CLASS_X87, COUNT_X87},
-		{X86_CLASS_INT_MUL, COUNT_MULTIPLIES},
-		{X86_CLASS_INT_DIV, COUNT_DIVIDES},
-		{X86_CLASS_VECTOR, COUNT_VECTOR},
-		{X86_CLASS_VECTOR_INT, COUNT_VECTOR_INTEGER},
-		{X86_CLASS_CRYPTO, COUNT_CRYPTO},
-		{X86_CLASS_NOP, COUNT_NOPS},
-		{X86_CLASS_TSC, COUNT_TSC},
-		{X86_CLASS_SERIALISING, COUNT_SERIALISING},
-	};
 	uint32_t *of = vector->of, class = insn->class;
 	of[COUNT_INSTRUCTIONS]++;
 	of[COUNT_EXTENDED] += insn->extended;
@@ -219,8 +225,9 @@ void exact_vector_add(struct exact_vector *vector, const struct x86_insn *insn, 
 		*each = (struct exact_each){0};
 		return;
 	}
-	for (unsigned i = 0; i < sizeof by_class / sizeof *by_class; i++)
-		of[by_class[i].count] += (class & by_class[i].class) != 0;
+	for (uint32_t left = class & CLASSES_COUNTED; left; left &= left - 1)
+		of[count_of_class[__builtin_ctz(left)]]++;
+	of[COUNT_MEMORY] += (class & (X86_CLASS_LOAD | X86_CLASS_STORE)) != 0;
 	/* movntdqa is a load */
 	of[COUNT_NON_TEMPORAL] += (class & X86_CLASS_NON_TEMPORAL) && (class & X86_CLASS_STORE);
 	/* its every load and store is one */

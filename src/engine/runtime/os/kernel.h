@@ -134,7 +134,7 @@ enum { MASK_BYTES = 8 }; /* of a set of signals */
 
 enum { ARCH_SET_GS_ = 0x1001, ARCH_GET_FS_ = 0x1003 };
 enum { PR_GET_TSC_ = 25, PR_TSC_ENABLE_ = 1, PR_GET_AUXV_ = 0x41555856 };
-enum { MADV_DONTNEED_ = 4, MADV_POPULATE_WRITE_ = 23 };
+enum { MADV_DONTNEED_ = 4, MADV_HUGEPAGE_ = 14, MADV_POPULATE_WRITE_ = 23 };
 enum { MREMAP_MAYMOVE_ = 1 };
 enum { RLIMIT_STACK_ = 3 };
 enum { SEEK_END_ = 2 };

@@ -120,6 +120,7 @@ struct thread *thread_new(struct record_process *process)
 	t->inline_entry = rt.inline_careful ? (uint64_t)&runtime_inline_careful : (uint64_t)&runtime_inline;
 	t->flags = 0x202;
 	t->second_table = (uint64_t)rt.second;
+	t->second_mask = rt.second_mask;
 	regions_thread(t);
 	t->record->state = RECORD_THREAD_RUNNING;
 	process->thread_count++;
@@ -401,6 +402,8 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	}
 	if (!(flags & CLONE_VFORK))
 		inline_off(t);
+	if (flags & CLONE_THREAD)
+		second_grow(SECOND_SLOTS);
 	struct thread *child = thread_new(process);
 	if (!child) {
 		if (process != t->process)

@@ -114,6 +114,23 @@ void *memory_private(uint64_t bytes)
 	return (void *)p;
 }
 
+void memory_fill(void *at, uint64_t bytes)
+{
+	if (!rt.calls_denied)
+		sys3(SYS_madvise, at, bytes, MADV_POPULATE_WRITE_);
+}
+
+#define HUGE_PAGE (2ull << 20)
+#define SMALL_PAGES (1ull << 20) /* at each end: a short program fills no huge one */
+
+void memory_huge(void *at, uint64_t bytes)
+{
+	uint64_t from = ((uint64_t)at + SMALL_PAGES + HUGE_PAGE - 1) & ~(HUGE_PAGE - 1),
+		 to = ((uint64_t)at + bytes - SMALL_PAGES) & ~(HUGE_PAGE - 1);
+	if (bytes >= 2 * HUGE_PAGE && from < to && !rt.calls_denied)
+		sys3(SYS_madvise, from, to - from, MADV_HUGEPAGE_);
+}
+
 uint64_t record_reserve(uint64_t bytes)
 {
 	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);

@@ -115,7 +115,8 @@ static uint32_t number(const struct translation *tr, uint64_t pc, uint32_t known
 	bool conditional = last && last->flow >= X86_FLOW_JCC && last->flow <= X86_FLOW_JRCXZ,
 	     fresh = known == NONE || !same_bytes(tr, known);
 	uint32_t id = fresh ? record_block_begin(pc) : known;
-	struct block *b = &rt.blocks[id], old = *b;
+	/* of a fresh one nothing is read: memory that is read first costs two page faults */
+	struct block *b = &rt.blocks[id], old = fresh ? (struct block){0} : *b;
 	*b = (struct block){.pc = pc,
 			    .bytes = old.bytes,
 			    .incoming = NONE,
