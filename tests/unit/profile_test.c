@@ -577,12 +577,16 @@ static void test_headings(void)
 		 "9 samples, 4,000 a second (the kernel adjusts the gap)"},
 		{{.gaps = GAPS_FIXED, .gap = 1, .samples = 9, .has_total = true, .total = 9},
 		 "9 samples, one each time; in all 9 ns"},
+		{{.gaps = GAPS_FIXED, .gap = 7, .samples = 900, .lost = 100, .cost_ns = 20000},
+		 "900 samples, one each 7 ns (fixed gaps); a sample costs 20 \u00b5s here, 2.0 % of the program's "
+		 "CPU "
+		 "time in all; 100 samples were lost"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct profile_event event = cases[i].event;
 		uint64_t sums[] = {0};
 		event.label = "cpu-clock", event.unit = "ns";
-		struct profile p = {.events = &event, .n_events = 1};
+		struct profile p = {.events = &event, .n_events = 1, .user_ns = 700000000, .system_ns = 300000000};
 		struct named_profile named = {.profile = &p, .sums = sums};
 		char *text = NULL;
 		size_t length;
