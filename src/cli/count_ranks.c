@@ -1,6 +1,7 @@
 #include "cli/count_ranks.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "cli/say.h"
@@ -38,10 +39,29 @@ static bool check(const struct count_request *r, struct error *err)
 	return error_hint(err, "-o 'FILE-%%r' gives each rank a report of its own");
 }
 
+/* MPI_Init works once in a process that the launcher started, or a child of it: the next execution fails or hangs.
+ * Who gives ranks by tare's own variables (TARE_RANK) knows what the program is. */
+static bool check_runs(const struct count_request *r, const struct rank_place *place, struct error *err)
+{
+	const char *more = r->repetitions > 1 ? "-r"
+			   : r->several_runs  ? "--several-runs"
+			   : r->warm_ups      ? "--warm-up"
+					      : NULL;
+	if (!more || !place->launcher || strcmp(place->launcher, "tare") == 0)
+		return true;
+	error_set(err, ERROR_USAGE,
+		  "%s runs the program more than once, and a rank of %s can call MPI_Init only once", more,
+		  place->launcher);
+	return error_hint(err,
+			  "repeat the launcher's whole command; --ranks off, if the program does not use MPI");
+}
+
 bool count_ranks_find(struct count_command *count, struct error *err)
 {
 	struct count_request *r = &count->request;
 	if (!r->ranks_off && !launcher_find(&launcher_world_here, &count->arena, &count->launched, err))
+		return false;
+	if (!check_runs(r, &count->launched.place, err))
 		return false;
 	count->joint = count->launched.place.launcher && !output_name_is_own(r->output);
 	if (r->per_rank && !count->joint) {

@@ -97,11 +97,22 @@ static bool say_unknown(const struct launcher *l, const char *what, struct error
 			       "report of its own");
 }
 
+/* Slurm gives each component of a heterogeneous job an id of its own, and tells a task of its component alone:
+ * ranks of several components cannot be brought together, and those of one may not be all. */
+static bool is_heterogeneous(const struct launcher_world *world, const struct launcher *l)
+{
+	size_t components;
+	return strcmp(l->name, "Slurm") == 0 &&
+	       (number(variable(world, "SLURM_HET_SIZE"), JOB_RANKS_MOST, &components) ||
+		number(variable(world, "SLURM_PACK_SIZE"), JOB_RANKS_MOST, &components)) &&
+	       components > 1;
+}
+
 static bool find_size(const struct launcher_world *world, const struct launcher *l, size_t *size)
 {
 	for (int i = 0; i < 2; i++)
-		if (number(variable(world, l->size[i]), JOB_RANKS_MOST, size))
-			return true;
+		if (variable(world, l->size[i])) /* the next one may be another number: of the whole job */
+			return number(variable(world, l->size[i]), JOB_RANKS_MOST, size);
 	/* PMIx has it for who asks its server; under srun Slurm says it */
 	return !l->size[0] && is_step(world) &&
 	       number(variable(world, "SLURM_STEP_NUM_TASKS"), JOB_RANKS_MOST, size);
@@ -134,6 +145,9 @@ bool launcher_find(const struct launcher_world *world, struct arena *arena, stru
 		if (!number(variable(world, l->rank), JOB_RANKS_MOST - 1, &rank))
 			return error_set(err, ERROR_USAGE, "%s is not the number of a rank: '%.100s'", l->rank,
 					 variable(world, l->rank));
+		if (is_heterogeneous(world, l))
+			return say_unknown(l, "which ranks the other components of its heterogeneous job have",
+					   err);
 		if (!find_size(world, l, &size))
 			return say_unknown(l, "the number of its ranks", err);
 		if (size <= 1)

@@ -296,6 +296,15 @@ def alone(fact, **settings):
 alone("one rank alone has the plain report", OMPI_COMM_WORLD_RANK="0", OMPI_COMM_WORLD_SIZE="1")
 alone("a batch script of Slurm is not a rank: it is not under srun", SLURM_PROCID="0", SLURM_NTASKS="4", SLURM_JOB_ID="7")
 alone("nor is its own step", SLURM_PROCID="0", SLURM_NTASKS="4", SLURM_JOB_ID="7", SLURM_STEP_ID="4294967291")
+alone("a heterogeneous job of one component is a job", SLURM_PROCID="0", SLURM_STEP_NUM_TASKS="1", SLURM_JOB_ID="7", SLURM_STEP_ID="0", SLURM_HET_SIZE="1")
+job = new_job()  # the same job and step, after it was queued again: a rank of the first time is left over
+ends = end(launch("slurm", [0], with_true("--ranks-timeout", "1"), size=2, job=job) + launch("slurm", range(2), with_true(), job=job, SLURM_RESTART_COUNT="1"))
+equal(sorted("rank 1: never began" in one.err for one in reports(ends)), [False, True], "a job that was queued again is another job: its two ranks make one whole report")
+ends = end(launch("slurm", [0, 0], with_true("--ranks-timeout", "1"), size=2))
+ok(len(reports(ends)) == 2 and all("1 of 2 ranks counted" in one.err for one in reports(ends)), "a rank that is there twice is not taken for two", ends)
+ends = end(launch("tare", range(2), lambda rank: ["-e", "elapsed-time", "-r", "2", "true"]))
+equal(len(reports(ends)), 1, "ranks that tare's own variables give may repeat their program")
+equal(end(launch("openmpi", [0], lambda rank: ["-e", "elapsed-time", "-r", "2", "--ranks", "off", "true"], size=2))[0].code, 0, "so may those of --ranks off")
 ends = end(launch("openmpi", range(2), with_true("--ranks", "off")))
 equal(len(reports(ends)), 2, "--ranks off: each rank has a report of its own")
 
@@ -315,6 +324,14 @@ wrong("is not the number of a rank", fact="a rank that is not a number is an err
 wrong("says rank 2 of 2", fact="a rank beyond the size is an error", **{**rank0, "OMPI_COMM_WORLD_RANK": "2"})
 wrong("the number of its ranks is not known", fact="a rank of an unknown number is an error", PMIX_RANK="0", PMIX_NAMESPACE="x")
 wrong("which job it is is not known", fact="a rank of an unknown job is an error", TARE_RANK="0", TARE_RANKS="2")
+for option in (("-r", "3"), ("--several-runs",), ("--warm-up", "1")):
+    wrong(f"{option[0]} runs the program more than once", *option, fact=f"{option[0]}: MPI_Init works once in a rank", **rank0)
+slurm0 = {"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0"}
+for name in ("SLURM_HET_SIZE", "SLURM_PACK_SIZE"):
+    wrong("its heterogeneous job have is not known", fact=f"{name}: ranks of a heterogeneous job cannot be brought together", **slurm0, **{name: "2"})
+wrong("the number of its ranks is not known", fact="a step's size that is no number: the job's is not taken instead",
+      **{**slurm0, "SLURM_STEP_NUM_TASKS": "2x"})
+wrong("is not the number of a rank", fact="a task's number that is none", **{**slurm0, "SLURM_PROCID": "-1"})
 wrong("cannot open the folder", "--ranks-dir", "/nonexistent", fact="no folder for the ranks: exit code 3", code=3, **rank0)
 equal(tare("count", *known(0), "-o", "100%%.txt", "true", env=environment(**CLEAN)).code, 0, "%% is a percent sign")
 ok(os.path.exists("100%.txt"), "in the file's name", os.listdir("."))
