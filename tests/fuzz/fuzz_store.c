@@ -4,7 +4,6 @@
  * may cut it; in the other it gives columns other values, of any type, as SQLite lets it. */
 #include <fcntl.h>
 #include <math.h>
-#include <sqlite3.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,21 +12,14 @@
 
 #include "report/report.h"
 #include "store/runs/runs.h"
+#include "store_changes.h"
 
-enum { RUNS_LOADED = 5, CHANGES_MOST = 40 };
+enum { RUNS_LOADED = 5 };
 
 static char path[64], imported[64];
 static unsigned char *template;
 static size_t template_bytes;
 static FILE *nowhere;
-
-static void check(bool holds, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 /* ---- the start ---- */
 
@@ -178,22 +170,6 @@ static void write_file(const unsigned char *bytes, size_t n)
 
 /* ---- what an input changes ---- */
 
-struct input {
-	const uint8_t *at;
-	size_t left;
-};
-
-static uint64_t take(struct input *in, int bytes)
-{
-	uint64_t number = 0;
-	for (int i = 0; i < bytes; i++) {
-		number = number << 8 | (in->left ? *in->at : 0);
-		in->at += in->left > 0;
-		in->left -= in->left > 0;
-	}
-	return number;
-}
-
 static void change_bytes(struct input *in, bool cut)
 {
 	unsigned char *bytes = malloc(template_bytes);
@@ -208,64 +184,13 @@ static void change_bytes(struct input *in, bool cut)
 	free(bytes);
 }
 
-static void bind(sqlite3_stmt *s, struct input *in)
-{
-	size_t n;
-	double real;
-	uint64_t bits;
-	switch (take(in, 1) % 6) {
-	case 0: sqlite3_bind_null(s, 1); break;
-	case 1: sqlite3_bind_int64(s, 1, (sqlite3_int64)take(in, 8)); break;
-	case 2: sqlite3_bind_int64(s, 1, (signed char)take(in, 1)); break;
-	case 3:
-		bits = take(in, 8);
-		memcpy(&real, &bits, sizeof real);
-		sqlite3_bind_double(s, 1, real);
-		break;
-	default:
-		n = take(in, 1);
-		bool blob = take(in, 1) & 1;
-		n = n > in->left ? in->left : n;
-		if (blob)
-			sqlite3_bind_blob(s, 1, in->at, (int)n, SQLITE_TRANSIENT);
-		else
-			sqlite3_bind_text(s, 1, (const char *)in->at, (int)n, SQLITE_TRANSIENT);
-		in->at += n;
-		in->left -= n;
-	}
-}
-
 static void change_values(struct input *in)
 {
 	static const char *const tables[] = {
 		"runs",    "machines",         "estimates",      "outliers",         "notes",
 		"regions", "breakdown_events", "breakdown_rows", "breakdown_frames", "profiles"};
-	sqlite3 *db;
 	write_file(template, template_bytes);
-	check(sqlite3_open(path, &db) == SQLITE_OK, "the start cannot be opened");
-	for (int i = 0; in->left && i < CHANGES_MOST; i++) {
-		const char *table = tables[take(in, 1) % (sizeof tables / sizeof *tables)];
-		unsigned column = (unsigned)take(in, 1), position = (unsigned)take(in, 1);
-		char sql[200];
-		sqlite3_stmt *s = NULL;
-		snprintf(sql, sizeof sql, "SELECT * FROM %s", table);
-		check(sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK, "no table");
-		bool has_position = sqlite3_column_count(s) > 2 &&
-				    strcmp(sqlite3_column_name(s, 2), "position") == 0;
-		snprintf(sql, sizeof sql, "UPDATE OR IGNORE %s SET %s = ?%s", table,
-			 sqlite3_column_name(s, (int)(column % (unsigned)sqlite3_column_count(s))),
-			 has_position && position % 4 ? position % 4 == 1   ? " WHERE position = 0"
-							: position % 4 == 2 ? " WHERE position = 1"
-									    : " WHERE part = 0"
-						      : "");
-		sqlite3_finalize(s);
-		if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK) {
-			bind(s, in);
-			sqlite3_step(s);
-		}
-		sqlite3_finalize(s);
-	}
-	sqlite3_close(db);
+	change_tables(path, tables, sizeof tables / sizeof *tables, in);
 }
 
 /* ---- what becomes of it ---- */

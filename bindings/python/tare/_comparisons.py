@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Optional, Tuple
 
-from ._library import Error, NotCounted
-from ._results import LIST, NUMBER_OR_NONE, TEXT, Named, Number, member, parse, read_file
+from ._library import Error
+from ._results import LIST, NUMBER_OR_NONE, TEXT, Named, Number, member, parse, read_file, required
 
 
 @dataclass(frozen=True)
@@ -37,11 +37,7 @@ class Side:
 
     def required(self):
         """The value; raises NotCounted where there is none, or where the count is refuted."""
-        if self.value is None:
-            raise NotCounted(f"'{self.command}' was not counted: {self.why}")
-        if self.trust == "refuted":
-            raise NotCounted(f"the count of '{self.command}' is refuted")
-        return self.value
+        return required(self, self.command)
 
 
 class Sides(Named):

@@ -30,6 +30,16 @@ NUMBER, NUMBER_OR_NONE = (int, float), (int, float, type(None))
 TEXT, TEXT_OR_NONE, LIST = (str,), (str, type(None)), (list,)
 
 
+def required(number, name):
+    """number.value; raises NotCounted where there is none, or where the count is refuted."""
+    if number.value is None:
+        raise NotCounted(f"'{name}' was not counted: {number.why}")
+    if number.trust == "refuted":
+        evidence = number.data.get("evidence")
+        raise NotCounted(f"the count of '{name}' is refuted{f': {evidence}' if evidence else ''}")
+    return number.value
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A number with its interval. `value` is None if it was not counted, and `why` says the reason; it is never 0 for that."""
@@ -61,11 +71,7 @@ class Estimate:
 
     def required(self):
         """The value; raises NotCounted where there is none, or where the count is refuted."""
-        if self.value is None:
-            raise NotCounted(f"'{self.event}' was not counted: {self.why}")
-        if self.trust == "refuted":
-            raise NotCounted(f"the count of '{self.event}' is refuted: {self.evidence}")
-        return self.value
+        return required(self, self.event)
 
     def __str__(self):
         if self.value is None:
