@@ -52,6 +52,17 @@ extern "C" {
 #define TARE_API
 #endif
 
+/* The first call of a function of a shared library looks its name up, some thousand instructions in what
+ * it is the end of. Not so by this: the loader has looked it up before. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define TARE_LOOKED_UP __attribute__((noplt))
+#endif
+#endif
+#if !defined(TARE_LOOKED_UP)
+#define TARE_LOOKED_UP
+#endif
+
 /* ---- errors ---- */
 
 /* struct tare_error.code. Numbers never change. */
@@ -135,6 +146,9 @@ TARE_API bool tare_open(const struct tare_options *options, struct tare_counters
  * "instructions:u" (user level alone), "skl::INST_RETIRED:ANY", "PAPI_TOT_INS". Their indices follow those of the
  * events before. All or none are added. Only while the set is not started, and for a thread's set by that thread.
  *
+ * Under tare's engine ('tare count --on exact', '--on model:NAME') the engine answers: for each thread of the program it
+ * counts what stands between two calls of a set, exactly, and nothing of the calls themselves (libtare(3)).
+ *
  * Each is tried here: an event that cannot be counted is an error, not a reading of 0. The trial is a little known
  * work in the calling thread: loops, page faults, system calls, a sleep of microseconds. It takes up to some
  * milliseconds; what it did is not in the readings.
@@ -150,7 +164,8 @@ TARE_API bool tare_add(struct tare_counters *counters, const char *events, struc
 TARE_API size_t tare_event_count(const struct tare_counters *counters);
 
 /* The index-th event's name as reports show it, its unit ("instructions", "ns", …), and by what it is counted:
- * "hw" (a hardware counter) or "os" (the kernel). NULL when there is no such event. The texts belong to
+ * "hw" (a hardware counter), "os" (the kernel), or under tare's engine "exact" (the engine) or "model" (a machine
+ * that it models). NULL when there is no such event. The texts belong to
  * the set. */
 TARE_API const char *tare_event_name(const struct tare_counters *counters, size_t index);
 TARE_API const char *tare_event_unit(const struct tare_counters *counters, size_t index);
@@ -168,14 +183,15 @@ TARE_API bool tare_start(struct tare_counters *counters, struct tare_error *erro
  * On failure the readings mean nothing.
  *
  * Errors: USAGE (no events, forked), IO. */
-TARE_API bool tare_read(const struct tare_counters *counters, struct tare_reading *readings,
-			struct tare_error *error);
+TARE_API TARE_LOOKED_UP bool tare_read(const struct tare_counters *counters, struct tare_reading *readings,
+				       struct tare_error *error);
 
 /* Stops the counters and fills readings[tare_event_count()] (may be NULL). Their counts stay readable. A set that
  * is stopped stays so.
  *
  * Errors: USAGE (no events, forked), SYSTEM, IO. */
-TARE_API bool tare_stop(struct tare_counters *counters, struct tare_reading *readings, struct tare_error *error);
+TARE_API TARE_LOOKED_UP bool tare_stop(struct tare_counters *counters, struct tare_reading *readings,
+				       struct tare_error *error);
 
 /* From here on, readings begin at 0 again. Does not stop the counters. On failure readings are as before.
  *
@@ -385,17 +401,6 @@ TARE_API bool tare_regions_start(const char *events, struct tare_error *error);
  *
  * Errors: USAGE (no name or an empty one), LIMIT (TARE_REGIONS_MOST), NO_MEMORY. */
 TARE_API struct tare_region *tare_region(const char *name, struct tare_error *error);
-
-/* The first call of a function of a shared library looks its name up, some thousand instructions in the region
- * that it is the end of. Not so by this: the loader has looked it up before. */
-#if defined(__has_attribute)
-#if __has_attribute(noplt)
-#define TARE_LOOKED_UP __attribute__((noplt))
-#endif
-#endif
-#if !defined(TARE_LOOKED_UP)
-#define TARE_LOOKED_UP
-#endif
 
 /* What tare_region_begin() and tare_region_end() do when regions are counted. */
 TARE_API TARE_LOOKED_UP void tare_region_enter(struct tare_region *region);

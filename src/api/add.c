@@ -8,6 +8,8 @@
  * PROCESS: on every thread, with PERF's inherit_thread for threads to come. A thread that is created while the
  * list is walked is either inherited from its creator or not, and nobody can tell: the event is opened anew until
  * the threads before and after are the same. */
+#include "api/counters_call.h"
+#include "api/engine_set.h"
 #include "api/user_read.h"
 
 #include <errno.h>
@@ -287,7 +289,7 @@ static void read_by_user(struct tare_counters *c)
 		user_open(c->user, c);
 }
 
-bool tare_add(struct tare_counters *c, const char *events, struct tare_error *error)
+COUNTERS_CALL(bool, tare_add, counters_add, struct tare_counters *c, const char *events, struct tare_error *error)
 {
 	struct error inner = {0};
 	struct event *list = NULL;
@@ -304,6 +306,8 @@ bool tare_add(struct tare_counters *c, const char *events, struct tare_error *er
 	if (c->scope == TARE_THREAD && c->thread != gettid())
 		return api_fail_text(error, TARE_ERROR_USAGE, "another thread opened the set",
 				     "let it add the events, or open a set in this thread");
+	if (c->engine)
+		return engine_add(c, events, error);
 	if (!counters_read_raw(c, before))
 		return api_fail_errno(error, TARE_ERROR_IO, errno, "cannot read the counters");
 	user_close(c->user); /* a page keeps its counter open */
@@ -320,5 +324,9 @@ bool tare_add(struct tare_counters *c, const char *events, struct tare_error *er
 	}
 	free(list);
 	read_by_user(c);
-	return done || api_fail(error, &inner);
+	if (done)
+		return true;
+	api_fail(error, &inner);
+	engine_suggest(error, events);
+	return false;
 }

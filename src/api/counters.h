@@ -52,8 +52,9 @@ struct tare_counters {
 	VEC(struct counter_group) groups;
 	struct user_reads *user; /* never NULL */
 	bool user_wanted;
+	struct engine_set *engine; /* tare's engine answers (engine_set.h); NULL: the kernel counts */
 	struct event_table *table;
-	struct backend *perf; /* what it found out about events and the machine */
+	struct backend *perf; /* NULL with an engine; what it found out about events and the machine */
 };
 
 /* add.c: removes the events from `count` on. */
@@ -73,6 +74,9 @@ bool api_fail(struct tare_error *out, const struct error *inner);
 bool api_fail_text(struct tare_error *out, enum tare_error_code code, const char *text, const char *hint);
 bool api_fail_errno(struct tare_error *out, enum tare_error_code code, int os_errno, const char *text);
 
+/* open.c: as tare_open(); `engine`: tare's engine answers. */
+bool counters_open_by(bool engine, const struct tare_options *options, struct tare_counters **counters,
+		      struct tare_error *error);
 /* open.c: false with the error when c is a copy in a forked child. */
 bool counters_here(const struct tare_counters *c, struct tare_error *error);
 

@@ -1,4 +1,6 @@
 /* A set's beginning and end, and what it says of itself. */
+#include "api/counters_call.h"
+#include "api/engine_set.h"
 #include "api/overflow.h"
 #include "api/user_read.h"
 
@@ -59,7 +61,8 @@ static bool check_options(const struct tare_options *options, struct tare_error 
 	return true;
 }
 
-bool tare_open(const struct tare_options *options, struct tare_counters **counters, struct tare_error *error)
+bool counters_open_by(bool engine, const struct tare_options *options, struct tare_counters **counters,
+		      struct tare_error *error)
 {
 	struct error inner = {0};
 	*counters = NULL;
@@ -84,7 +87,12 @@ bool tare_open(const struct tare_options *options, struct tare_counters **counte
 	c->user->owner = user_thread();
 	c->user_wanted = user_wanted();
 	c->table = event_table_new(&inner);
-	if (!c->table || !perf_backend.open(NULL, &c->perf, &inner)) {
+	if (c->table && engine && !(c->engine = engine_set_new())) {
+		error_no_memory(&inner);
+		tare_close(c);
+		return api_fail(error, &inner);
+	}
+	if (!c->table || (!c->engine && !perf_backend.open(NULL, &c->perf, &inner))) {
 		tare_close(c);
 		return api_fail(error, &inner);
 	}
@@ -93,7 +101,13 @@ bool tare_open(const struct tare_options *options, struct tare_counters **counte
 	return true;
 }
 
-void tare_close(struct tare_counters *c)
+COUNTERS_CALL(bool, tare_open, counters_open, const struct tare_options *options, struct tare_counters **counters,
+	      struct tare_error *error)
+{
+	return counters_open_by(engine_runs(), options, counters, error);
+}
+
+COUNTERS_CALL(void, tare_close, counters_close, struct tare_counters *c)
 {
 	if (!c)
 		return;
@@ -106,6 +120,7 @@ void tare_close(struct tare_counters *c)
 	vec_free(&c->groups);
 	if (c->perf)
 		perf_backend.close(c->perf);
+	engine_set_free(c->engine);
 	event_table_free(c->table);
 	free(c->user);
 	if (c->guard)

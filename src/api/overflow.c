@@ -22,6 +22,8 @@
  */
 #include "api/overflow.h"
 
+#include "api/counters_call.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -299,10 +301,14 @@ static bool open_slots(struct tare_counters *c, const struct answer *answer, con
 	return true;
 }
 
-bool tare_overflow(struct tare_counters *c, size_t event, uint64_t period, tare_overflow_handler handler,
-		   void *data, struct tare_error *error)
+COUNTERS_CALL(bool, tare_overflow, counters_overflow, struct tare_counters *c, size_t event, uint64_t period,
+	      tare_overflow_handler handler, void *data, struct tare_error *error)
 {
 	const struct answer *answer;
+	if (c->engine)
+		return api_fail_text(
+			error, TARE_ERROR_UNSUPPORTED, "under tare's engine no handler is called on overflows",
+			"run the program without it; 'tare profile --on exact' shows where events are");
 	if (!check(c, event, handler ? period : 1, error))
 		return false;
 	if (handler && !overflows(c, &c->events.items[event].event, &answer, error))

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/counters_call.h"
 #include "event/perfex_event.h"
 #include "tare.h"
 #include "tare_perfex.h"
@@ -150,7 +151,7 @@ static bool open_pair(const struct choice pair[PAIR], struct tare_error *error)
 	       (one || tare_add(here.set, pair[1].event, error));
 }
 
-int start_counters(int e0, int e1)
+COUNTERS_CALL(int, start_counters, perfex_start, int e0, int e1)
 {
 	struct choice pair[PAIR];
 	struct tare_error error = {0};
@@ -178,7 +179,7 @@ int start_counters(int e0, int e1)
 	return here.generation;
 }
 
-int read_counters(int e0, long long *c0, int e1, long long *c1)
+COUNTERS_CALL(int, read_counters, perfex_read, int e0, long long *c0, int e1, long long *c1)
 {
 	struct tare_reading readings[PAIR];
 	long long *into[PAIR] = {c0, c1};
@@ -233,11 +234,15 @@ int print_counters(int e0, long long c0, int e1, long long c1)
 
 const char *tare_perfex_error(void) { return here.why; }
 
-int start_counters_(const int *e0, const int *e1) { return start_counters(*e0, *e1); }
-
-int read_counters_(const int *e0, long long *c0, const int *e1, long long *c1)
+COUNTERS_CALL(int, start_counters_, perfex_start_by_reference, const int *e0, const int *e1)
 {
-	return read_counters(*e0, c0, *e1, c1);
+	return perfex_start(*e0, *e1);
+}
+
+COUNTERS_CALL(int, read_counters_, perfex_read_by_reference, const int *e0, long long *c0, const int *e1,
+	      long long *c1)
+{
+	return perfex_read(*e0, c0, *e1, c1);
 }
 
 int print_counters_(const int *e0, const long long *c0, const int *e1, const long long *c1)

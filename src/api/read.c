@@ -1,6 +1,8 @@
 /* Starting, reading, stopping. tare_read() is what a measured program pays for: one read(2) a group, or none
  * (user_read.h), and subtractions. */
 #include "api/counters.h"
+#include "api/counters_call.h"
+#include "api/engine_set.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -66,10 +68,13 @@ static uint64_t in_unit(uint64_t count, double scale)
 	return scale == 1 ? count : (uint64_t)((double)count * scale + 0.5);
 }
 
-bool tare_read(const struct tare_counters *c, struct tare_reading *readings, struct tare_error *error)
+COUNTERS_CALL(bool, tare_read, counters_read_now, const struct tare_counters *c, struct tare_reading *readings,
+	      struct tare_error *error)
 {
 	if (!ready(c, error))
 		return false;
+	if (c->engine)
+		return engine_read(c, readings, error);
 	if (!counters_read(c, false, readings))
 		return failed_to_read(error);
 	for (size_t i = 0; i < c->events.count; i++) {
@@ -84,11 +89,13 @@ bool tare_read(const struct tare_counters *c, struct tare_reading *readings, str
 	return true;
 }
 
-bool tare_reset(struct tare_counters *c, struct tare_error *error)
+COUNTERS_CALL(bool, tare_reset, counters_reset, struct tare_counters *c, struct tare_error *error)
 {
 	struct tare_reading raw[TARE_EVENTS_MOST];
 	if (!ready(c, error))
 		return false;
+	if (c->engine)
+		return engine_reset(c, error);
 	if (!counters_read_raw(c, raw))
 		return failed_to_read(error);
 	for (size_t i = 0; i < c->events.count; i++)
@@ -112,10 +119,12 @@ static bool tell_all(const struct tare_counters *c, unsigned long request)
 	return true;
 }
 
-bool tare_start(struct tare_counters *c, struct tare_error *error)
+COUNTERS_CALL(bool, tare_start, counters_start, struct tare_counters *c, struct tare_error *error)
 {
 	if (!ready(c, error))
 		return false;
+	if (c->engine)
+		return engine_start(c, error);
 	if (c->started)
 		return true;
 	c->started = true; /* a handler may run before this call has ended */
@@ -128,17 +137,20 @@ bool tare_start(struct tare_counters *c, struct tare_error *error)
 	return api_fail_errno(error, TARE_ERROR_SYSTEM, reason, "cannot start the counters");
 }
 
-bool tare_stop(struct tare_counters *c, struct tare_reading *readings, struct tare_error *error)
+COUNTERS_CALL(bool, tare_stop, counters_stop, struct tare_counters *c, struct tare_reading *readings,
+	      struct tare_error *error)
 {
 	if (!ready(c, error))
 		return false;
+	if (c->engine)
+		return engine_stop(c, readings, error);
 	bool was = c->started;
 	c->started = false; /* a handler that runs now arms nothing more */
 	if (was && !(overflows_switch(c, false) && tell_all(c, PERF_EVENT_IOC_DISABLE))) {
 		c->started = true;
 		return api_fail_errno(error, TARE_ERROR_SYSTEM, errno, "cannot stop the counters");
 	}
-	return !readings || tare_read(c, readings, error);
+	return !readings || counters_read_now(c, readings, error);
 }
 
 void tare_difference(const struct tare_reading *before, const struct tare_reading *after, size_t n,

@@ -2,6 +2,7 @@
  *
  * The state of the process is in statics here: begin and end of a region name no session, and a signal handler can
  * be given none. */
+#include "api/engine_set.h"
 #include "api/regions.h"
 #include "api/stubs.h"
 
@@ -168,6 +169,9 @@ static void regions_free(struct region_set *r)
 static bool make_plan(struct region_set *r, struct error *err)
 {
 	struct tare_counters *model = r->model;
+	r->slot_bytes = slot_bytes(model->events.count);
+	if (model->engine)
+		return true; /* nobody reads a counter in a region */
 	for (size_t e = 0; e < model->events.count; e++)
 		r->plan_fds += model->events.items[e].kinds;
 	r->plan = calloc(r->plan_fds, sizeof *r->plan);
@@ -188,8 +192,18 @@ static bool make_plan(struct region_set *r, struct error *err)
 		while (event->n_fds)
 			close(event->fds[--event->n_fds]);
 	}
-	r->slot_bytes = slot_bytes(model->events.count);
 	return true;
+}
+
+static bool open_model(bool engine, const char *events, struct tare_counters **model, struct tare_error *error)
+{
+	if (!counters_open_by(engine, NULL, model, error))
+		return false;
+	if (tare_add(*model, events, error))
+		return true;
+	tare_close(*model);
+	*model = NULL;
+	return false;
 }
 
 /* *ready is NULL on failure. Not seen by anybody yet. */
@@ -202,7 +216,9 @@ static bool regions_new(const char *events, struct region_set **ready, struct ta
 		error_no_memory(&inner);
 		return api_fail(error, &inner);
 	}
-	bool done = tare_open(NULL, &r->model, error) && tare_add(r->model, events, error);
+	/* the engine counts regions by itself, of whichever events they are to be here */
+	bool done = (engine_runs() && open_model(true, events, &r->model, NULL)) ||
+		    open_model(false, events, &r->model, error);
 	if (done && !make_plan(r, &inner))
 		done = api_fail(error, &inner);
 	if (!done) {
@@ -247,31 +263,11 @@ bool tare_regions_start(const char *events, struct tare_error *error)
 	return regions_new(events, &r, error) && go(r, error);
 }
 
+bool engine_runs(void) { return __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) & REGIONS_OF_ENGINE; }
+
 bool tare_regions_counted(void) { return __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) != 0; }
 
 /* ---- the environment ---- */
-
-/* Does tare's engine count all of these, or a machine model: at user level, whatever the hardware? */
-static bool engine_counts(const char *list)
-{
-#if defined(__x86_64__)
-	struct event_table *table = event_table_new(NULL);
-	struct event *events = NULL;
-	size_t n = 0;
-	bool counts = table && event_parse_list(table, list, &events, &n, NULL);
-	for (size_t i = 0; counts && i < n; i++) {
-		const struct event_definition *row = events[i].definition;
-		bool user = events[i].levels == LEVEL_USER || !strchr(events[i].text, ':');
-		counts = user && row && (row->counted_by & (COUNTED_BY_EXACT | COUNTED_BY_MODEL));
-	}
-	free(events);
-	event_table_free(table);
-	return counts;
-#else
-	(void)list;
-	return false;
-#endif
-}
 
 /* What went wrong; and where the engine would count what was asked for, how. */
 static void complain(const struct tare_error *error, const char *events)

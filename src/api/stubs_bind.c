@@ -1,10 +1,14 @@
-/* Stubs that a program reaches through its procedure linkage table: bound when libtare is loaded.
+/* Stubs and calls of counters that a program reaches through its procedure linkage table: bound when libtare is
+ * loaded.
  *
  * x86-64 programs bind lazily where their linker was not told otherwise: the first call of each function goes
  * through the dynamic linker, which preserves what arguments may be in, but neither r10, r11 nor the flags (glibc,
  * sysdeps/x86_64/dl-trampoline.h). A stub may change none of them, not even once. So what the dynamic linker would
  * write into those entries at the first call is written here before any. arm64 has a mark for such functions
  * (STO_AARCH64_VARIANT_PCS; asm_aarch64.S), which makes the dynamic linker do it.
+ *
+ * The dynamic linker's work would also be counted by the call that ends what is counted (tare_stop()): some
+ * thousand instructions, under tare's engine in a count that is exact otherwise.
  *
  * Objects that are opened later are bound by tare_asm_init(). */
 #include "api/stubs.h"
@@ -35,6 +39,14 @@ static const void *pointer_of(const struct dl_phdr_info *object, ElfW(Addr) valu
 	return (const void *)(value < object->dlpi_addr ? object->dlpi_addr + value : value);
 }
 
+/* libtare.so…, libtare-perfex.so… */
+static bool is_libtare(const char *name)
+{
+	static const char prefix[] = "libtare";
+	size_t bytes = sizeof prefix - 1;
+	return strncmp(name, prefix, bytes) == 0 && (name[bytes] == '.' || name[bytes] == '-');
+}
+
 static struct linkage linkage_of(const struct dl_phdr_info *object, const ElfW(Dyn) * dynamic)
 {
 	struct linkage linkage = {0};
@@ -51,7 +63,7 @@ static struct linkage linkage_of(const struct dl_phdr_info *object, const ElfW(D
 		}
 	}
 	for (const ElfW(Dyn) *d = dynamic; linkage.strings && d->d_tag != DT_NULL; d++)
-		if (d->d_tag == DT_NEEDED && strncmp(linkage.strings + d->d_un.d_val, "libtare.so", 10) == 0)
+		if (d->d_tag == DT_NEEDED && is_libtare(linkage.strings + d->d_un.d_val))
 			linkage.of_us = true;
 	return linkage;
 }
@@ -71,6 +83,18 @@ static void *stub_named(const char *name)
 	return id <= STUB_INIT ? (char *)stub_table + stub_table[id] : NULL;
 }
 
+/* The function that the dynamic linker would find, if it is a call of counters (counters_call.h); else NULL. */
+static void *call_named(const char *name)
+{
+	static const unsigned char nop[] = {0x66, 0x0f, 0x1f, 0x84, 0x00, 0x08, 0x52, 0x41, 0x54};
+	static const char *const begins[] = {"tare_", "PAPI_", "start_counters", "read_counters"};
+	bool ours = false;
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		ours |= strncmp(name, begins[i], strlen(begins[i])) == 0;
+	void *found = ours ? dlsym(RTLD_DEFAULT, name) : NULL;
+	return found && memcmp(found, nop, sizeof nop) == 0 ? found : NULL;
+}
+
 static int bind_object(struct dl_phdr_info *object, size_t size, void *context)
 {
 	static const char prefix[] = "tare_asm_";
@@ -88,11 +112,16 @@ static int bind_object(struct dl_phdr_info *object, size_t size, void *context)
 	for (size_t i = 0; i < linkage.n; i++) {
 		const ElfW(Rela) *entry = &linkage.entries[i];
 		const char *name = linkage.strings + linkage.symbols[ELF64_R_SYM(entry->r_info)].st_name;
-		if (ELF64_R_TYPE(entry->r_info) != R_X86_64_JUMP_SLOT ||
-		    strncmp(name, prefix, sizeof prefix - 1) != 0)
+		if (ELF64_R_TYPE(entry->r_info) != R_X86_64_JUMP_SLOT)
 			continue;
-		void *stub = stub_named(name + sizeof prefix - 1), *seen = dlsym(RTLD_DEFAULT, name),
-		     **place = (void **)(object->dlpi_addr + entry->r_offset);
+		void **place = (void **)(object->dlpi_addr + entry->r_offset);
+		if (strncmp(name, prefix, sizeof prefix - 1) != 0) {
+			void *call = call_named(name);
+			if (call)
+				__atomic_store_n(place, call, __ATOMIC_RELAXED);
+			continue;
+		}
+		void *stub = stub_named(name + sizeof prefix - 1), *seen = dlsym(RTLD_DEFAULT, name);
 		/* another library's function of that name goes first, as it would then */
 		if (stub && (!seen || seen == stub))
 			__atomic_store_n(place, stub, __ATOMIC_RELAXED);

@@ -29,7 +29,7 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 	bool attach = r->pids.numbers.count || r->tids.numbers.count;
 	c->program = r->command;
 	if (!c->program && !cpus && !attach && c->has_parameters && c->parameters.command[0]) {
-		c->program = parameters_command(&c->parameters);
+		c->program = count_parameters_program(&c->parameters);
 		if (!c->program)
 			return error_set(err, ERROR_USAGE, "the parameter 'command' is empty");
 	}

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/file.h"
 
 static FILE *message_stream(const char *name, struct error *err)
@@ -62,4 +65,32 @@ bool count_parameters_read(struct count_request *r, struct parameters *p, struct
 	if (p->verbose_level > r->verbose)
 		r->verbose = (unsigned)p->verbose_level;
 	return write_messages(p, err);
+}
+
+static bool is_in_path(const char *name)
+{
+	const char *at = getenv("PATH");
+	char path[4096];
+	while (at && *at) {
+		size_t bytes = strcspn(at, ":");
+		int n = snprintf(path, sizeof path, "%.*s/%s", bytes ? (int)bytes : 1, bytes ? at : ".", name);
+		if (n > 0 && (size_t)n < sizeof path && access(path, X_OK) == 0)
+			return true;
+		at += bytes + (at[bytes] == ':');
+	}
+	return false;
+}
+
+char *const *count_parameters_program(struct parameters *p)
+{
+	char *const *words = parameters_command(p);
+	if (!words || strchr(words[0], '/') || access(words[0], X_OK) != 0 || is_in_path(words[0]))
+		return words;
+	size_t bytes = strlen(words[0]) + 3;
+	char *here = arena_alloc(&p->arena, bytes);
+	if (!here)
+		return words;
+	snprintf(here, bytes, "./%s", words[0]);
+	((char **)words)[0] = here;
+	return words;
 }

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/paper_tools.h"
 #include "cli/say.h"
 
 static int unknown(const char *word)
@@ -40,7 +41,10 @@ static void keep_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	static char help[] = "help", version[] = "version";
+	int code;
 	keep_standard_descriptors();
+	if (paper_tool(argc, argv, &code))
+		return code;
 	if (argc < 2) {
 		fputs("usage: tare COMMAND [OPTIONS] ...\n\n", stderr);
 		for (const struct command_row *row = command_rows; row->name; row++)

@@ -42,7 +42,7 @@ bool p5mon_choose(struct session *session, const struct parameters *parameters, 
 	return true;
 }
 
-static bool add_perfex(struct session *session, size_t index, struct error *err)
+static bool add_perfex(struct session *session, size_t index, const char *levels, struct error *err)
 {
 	char label[160];
 	const char *family = session->n_machines ? session->operations->family(session->backend, 0) : NULL;
@@ -50,14 +50,19 @@ static bool add_perfex(struct session *session, size_t index, struct error *err)
 	snprintf(label, sizeof label, "%s:%s", perfex_machine_name(machine),
 		 perfex_event_of(machine, index)->listed);
 	/* perfex counts at user level unless told otherwise */
-	return add(session, perfex_event_definition(session->events, machine, index), ":u", label, label,
+	return add(session, perfex_event_definition(session->events, machine, index), levels, label, label,
 		   "no event of tare has the meaning of this R10000 event", err);
 }
 
 bool perfex_choose(struct session *session, const char *list, struct perfex_chosen *chosen, struct error *err)
 {
 	unsigned long long index;
-	if (!isdigit((unsigned char)list[0]) || !str_to_u64(list, &index))
+	char number[24];
+	size_t digits = strspn(list, "0123456789");
+	/* perfex -k: at kernel level, too */
+	const char *levels = strcmp(list + digits, ":uk") == 0 ? "" : ":u";
+	snprintf(number, sizeof number, "%.*s", digits < sizeof number ? (int)digits : 0, list);
+	if (!isdigit((unsigned char)list[0]) || (list[digits] && *levels) || !str_to_u64(number, &index))
 		return session_add_events(session, list, err);
 	if (index >= PERFEX_EVENTS)
 		return error_set(err, ERROR_USAGE, "perfex's events are 0 to %d, not %s", PERFEX_EVENTS - 1, list);
@@ -68,13 +73,13 @@ bool perfex_choose(struct session *session, const char *list, struct perfex_chos
 		return error_hint(err, "choose one of 0 to 15 and one of 16 to 31");
 	}
 	*counter = (long)index;
-	return add_perfex(session, index, err);
+	return add_perfex(session, index, levels, err);
 }
 
 bool perfex_choose_all(struct session *session, struct error *err)
 {
 	for (size_t i = 0; i < PERFEX_EVENTS; i++)
-		if (!add_perfex(session, i, err))
+		if (!add_perfex(session, i, ":u", err))
 			return false;
 	return true;
 }

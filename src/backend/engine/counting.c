@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include "backend/engine/answer.h"
 #include "backend/engine/blocks.h"
 #include "backend/engine/calls.h"
 #include "backend/engine/fold.h"
@@ -30,6 +31,7 @@ struct counting {
 	struct counting_models models; /* n = 0: none */
 	struct location_plan plan;
 	struct fold_context fold;
+	struct answer_context answer;
 	const struct function_finder *functions; /* borrowed until the start */
 	bool calls;
 	const char *calls_why; /* they were asked for, and are not followed: why; NULL */
@@ -123,6 +125,9 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	c->fold = (struct fold_context){.plan = &c->plan, .events = c->events, .n = c->n, .inside = c->inside};
 	if (c->plan.of == LOCATIONS_OF_CODE)
 		session->fold_context = &c->fold;
+	c->answer = (struct answer_context){.models = &c->models};
+	session->answer = answer_question;
+	session->answer_context = &c->answer;
 	session->trace_bytes = options ? options->trace_bytes : 0;
 	session->blocks_most = options ? options->blocks_most : 0;
 	session->whole_blocks = options ? options->whole_blocks : 0;
@@ -448,7 +453,7 @@ static bool fill_region(const struct counting *c, struct run *run, const struct 
 			const struct execution_regions *regions, size_t i, uint64_t ns)
 {
 	const struct counted_region *from = &regions->all[i];
-	struct run_region *to = &run->regions[i];
+	struct run_region *to = &run->regions[run->n_regions++];
 	*to = (struct run_region){.kind = REGION_LIBRARY,
 				  .text = "libtare",
 				  .entries = from->entries,
@@ -495,9 +500,9 @@ static bool fill_regions(const struct counting *c, struct run *run, const struct
 			 const struct execution_regions *regions, uint64_t ns)
 {
 	run->regions = arena_alloc(&run->arena, (regions->n + 1) * sizeof *run->regions);
-	run->n_regions = regions->n;
+	run->n_regions = 0;
 	for (size_t i = 0; run->regions && i < regions->n; i++)
-		if (!fill_region(c, run, tally, regions, i, ns))
+		if (!regions->all[i].hidden && !fill_region(c, run, tally, regions, i, ns))
 			return false;
 	return run->regions && (!regions->lost || add_remark(run, NOTE_ACT, regions->lost));
 }

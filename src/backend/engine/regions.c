@@ -112,7 +112,9 @@ static size_t named(struct region_numbering *job, const char *name, size_t bytes
 		return SIZE_MAX;
 	uint32_t *slot = slot_of(job, name, bytes);
 	if (!*slot) {
-		if (!vec_push(&job->all, ((struct counted_region){.name = name, .name_bytes = bytes})))
+		if (!vec_push(&job->all, ((struct counted_region){.name = name,
+								  .name_bytes = bytes,
+								  .hidden = bytes && *name == REGION_HIDDEN})))
 			return SIZE_MAX;
 		*slot = (uint32_t)job->all.count;
 	}

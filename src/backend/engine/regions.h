@@ -30,6 +30,8 @@ struct counted_region {
 	const char *name; /* of one that the program named: not ended by a 0; in the record */
 	size_t name_bytes;
 	bool asked;
+	/* the engine's own (engine/wire/region.h, REGION_HIDDEN): of no report */
+	bool hidden;
 	uint64_t entries, exits, unbalanced, threads;
 	/* threads whose pass through a region that the program named did not end; what they inherited apart */
 	uint64_t open;

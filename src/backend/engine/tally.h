@@ -53,7 +53,9 @@ struct tally_options {
 	bool children;   /* count processes that were forked, too */
 	bool blocks;     /* COUNT_BASIC_BLOCKS is wanted (it takes longer) */
 	bool code_lines; /* COUNT_CODE_LINES and COUNT_CODE_PAGES are wanted */
-	bool part;       /* the view is of one part (view_part): its rows, and those of the totals before it */
+	/* the view is of one part (view_part): its rows, and those of the totals before it. With still_running of
+	 * one process */
+	bool part;
 	/* struct model_counts of each thread that are to be read; 1 for the access stream alone */
 	size_t machines;
 	struct execution_regions *regions; /* to which what was counted in each is added; NULL: not wanted */

@@ -107,7 +107,7 @@ void tally_models(struct tally *t, const struct tally_options *options, const st
 		tally_mark_models(t, "%s", t->why);
 	for (size_t i = 0; i < n_seats; i++)
 		copy_models(t, machines, &seats[i]);
-	if (options->part)
+	if (options->part && !options->still_running)
 		/* the next part's threads have what their models count, and the events are made of all of it */
 		return;
 	for (size_t r = 0; r < t->n_rows; r++) {

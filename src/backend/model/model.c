@@ -193,6 +193,8 @@ struct modelling {
 	struct model_setup machines[MACHINES_MOST];
 	size_t n;
 	struct model_event *events; /* as many as the execution has; those that are modelled are filled */
+	struct machine declared[MACHINES_MOST]; /* as they are without what nobody asked for taken out */
+	struct model_event asked;               /* by a program, last */
 };
 
 static bool value_of(void *context, const void *modelled, const struct model_counts *counts, uint64_t *out,
@@ -212,6 +214,38 @@ static size_t watches_of(void *context, const void *modelled, struct model_watch
 {
 	(void)context;
 	return model_event_watches(modelled, out, most, minus);
+}
+
+/* A machine of the run that counts the event: the named one, or the first. */
+static bool resolve(void *context, const struct event *event, struct execution_event *out, char *why, char *hint,
+		    size_t size)
+{
+	struct modelling *m = context;
+	size_t i = 0;
+	while (event->machine && i < m->n && strcmp(m->machines[i].machine.name, event->machine) != 0)
+		i++;
+	if (i == m->n) {
+		snprintf(why, size, "the machine '%.60s' is not modelled in this run", event->machine);
+		snprintf(hint, size, "run the program by 'tare count --on model:%.60s'", event->machine);
+		return false;
+	}
+	struct model_event *bound = &m->asked;
+	const struct model_options *options = &m->machines[i].options;
+	if (!model_event_bind(event->definition, &m->declared[i], bound, why, size))
+		return false;
+	bool runs = model_event_bind(event->definition, &m->machines[i].machine, bound, why, size) &&
+		    !(options->no_branches && model_event_uses(bound, MODEL_BRANCH)) &&
+		    !(!options->classify && model_event_classifies(bound)) &&
+		    !(!options->in_step && m->machines[i].machine.coherent && model_event_shares(bound));
+	if (!runs) {
+		snprintf(why, size,
+			 "this part of '%.60s' is not modelled in this run: no event of it was asked for",
+			 m->machines[i].machine.name);
+		snprintf(hint, size, "count it with tare count, too: -e %.100s", event->label);
+		return false;
+	}
+	out->modelled = bound, out->machine = i;
+	return true;
 }
 
 static const char *name_of(void *context, size_t machine)
@@ -358,6 +392,7 @@ static bool prepare(struct backend *b, const struct target *target, const struct
 					 .name = name_of,
 					 .remark = remark,
 					 .watches = watches_of,
+					 .resolve = resolve,
 					 .release = release};
 	struct counting_options options = {.models = &models};
 	bool done = false;
@@ -382,6 +417,8 @@ static bool prepare(struct backend *b, const struct target *target, const struct
 		counted[i].modelled = &m->events[i];
 		counted[i].machine = place_of(m, &d->machine);
 	}
+	for (size_t i = 0; i < m->n; i++)
+		m->declared[i] = m->machines[i].machine;
 	strip(m, counted, n);
 	models.machines = m->machines;
 	models.n = m->n;

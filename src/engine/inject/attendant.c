@@ -8,6 +8,7 @@
  *     ASK_OWN ──► a worker takes the record that the process has made (own.h) ──► GRANTED; the worker is that record's attendant
  *
  *     ASK_FUNCTIONS ──► the functions of a module's file are put into the record (injection.c) ──► NONE
+ *     ASK_COUNTS ──► a worker answers what the program's libtare asks (injection.c) ──► NONE
  *     ASK_FOLD ──► a worker folds what is due (injection.c) ──► NONE
  *
  * What always holds:
@@ -295,8 +296,7 @@ static bool all_ended(const struct takeover *how)
 }
 
 /* own: of a record of one process and its children, with which it ends. */
-static void serve(const struct takeover *how, attendant_fold *fold, attendant_functions *functions, void *arg,
-		  bool own)
+static void serve(const struct takeover *how, const struct attendant_duties *duties, bool own)
 {
 	struct record_session *record = how->record;
 	const struct timespec patience = {1, 0};
@@ -320,14 +320,14 @@ static void serve(const struct takeover *how, attendant_fold *fold, attendant_fu
 			continue;
 		struct record_process *process = &how->processes[index - 1];
 		uint32_t ask = __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE);
-		bool folding = ask == RECORD_ASK_FOLD;
+		bool folding = ask == RECORD_ASK_FOLD, answering = ask == RECORD_ASK_COUNTS;
 		if (ask == RECORD_ASK_FUNCTIONS) { /* here: what was read of a file is kept */
-			if (functions)
-				functions(arg, index - 1);
+			if (duties->functions)
+				duties->functions(duties->arg, index - 1);
 			answer(process, RECORD_ASK_NONE);
 			continue;
 		}
-		if (folding && !fold) {
+		if ((folding && !duties->fold) || (answering && !duties->answer)) {
 			answer(process, RECORD_ASK_NONE);
 			continue;
 		}
@@ -339,16 +339,20 @@ static void serve(const struct takeover *how, attendant_fold *fold, attendant_fu
 		if (worker == 0) {
 			signal(SIGCHLD, SIG_DFL);
 			signal(SIGRTMAX, SIG_IGN); /* what it has begun it ends */
-			if (folding) {
-				fold(arg);
+			if (folding || answering) {
+				if (folding)
+					duties->fold(duties->arg);
+				else
+					duties->answer(duties->arg, index - 1);
 				answer(process, RECORD_ASK_NONE);
 			} else {
 				follow(how, index - 1);
 			}
 			_exit(0);
 		}
-		if (worker < 0 && folding) {
-			answer(process, RECORD_ASK_NONE); /* it stays whole: the next one sees it again */
+		if (worker < 0 && (folding || answering)) {
+			/* a part stays whole: the next one sees it again; a question is not answered */
+			answer(process, RECORD_ASK_NONE);
 			continue;
 		}
 		if (worker < 0) {
@@ -416,11 +420,12 @@ static void serve_own(const struct takeover *how, uint32_t index, pid_t parent)
 		return;
 	close(how->fd);
 	munmap(how->record, RECORD_SPACE_OFFSET);
-	serve(&own, NULL, NULL, NULL, true);
+	static const struct attendant_duties none;
+	serve(&own, &none, true);
 	__atomic_store_n(&own.record->attendant_pid, 0, __ATOMIC_RELEASE);
 }
 
-pid_t attendant_start(const struct takeover *how, attendant_fold *fold, attendant_functions *functions, void *arg)
+pid_t attendant_start(const struct takeover *how, const struct attendant_duties *duties)
 {
 	pid_t parent = getpid(), pid = fork();
 	if (pid)
@@ -441,6 +446,6 @@ pid_t attendant_start(const struct takeover *how, attendant_fold *fold, attendan
 	int keep[] = {mine.fd, mine.image_fd, mine.own_socket};
 	qsort(keep, 3, sizeof *keep, ascending);
 	close_but(keep, 3);
-	serve(&mine, fold, functions, arg, false);
+	serve(&mine, duties, false);
 	_exit(0);
 }

@@ -10,7 +10,18 @@ typedef void attendant_fold(void *arg);
 /* Finds the functions that process `index` asks for, and puts them into the record. */
 typedef void attendant_functions(void *arg, uint32_t index);
 
-/* Starts it; it ends with its parent. Its pid, or -1 with errno. fold: NULL when nothing is ever folded. */
-pid_t attendant_start(const struct takeover *how, attendant_fold *fold, attendant_functions *functions, void *arg);
+/* Answers the question of process `index`, in a worker. */
+typedef void attendant_answer(void *arg, uint32_t index);
+
+/* What it does for the record's programs; NULL: nobody does. */
+struct attendant_duties {
+	attendant_fold *fold; /* NULL when nothing is ever folded */
+	attendant_functions *functions;
+	attendant_answer *answer;
+	void *arg;
+};
+
+/* Starts it; it ends with its parent. Its pid, or -1 with errno. */
+pid_t attendant_start(const struct takeover *how, const struct attendant_duties *duties);
 
 #endif

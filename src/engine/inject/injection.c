@@ -25,6 +25,7 @@
 #include "engine/inject/own.h"
 #include "engine/inject/privileges.h"
 #include "engine/inject/takeover.h"
+#include "engine/wire/question.h"
 #include "engine/wire/region.h"
 #include "engine/wire/start.h"
 
@@ -36,6 +37,8 @@ struct injection {
 	const unsigned char *whole; /* the file, mapped at once for reading; NULL where address space is limited */
 	pid_t attendant;
 	injection_fold *fold;
+	injection_answer *answer;
+	void *answer_context;
 	injection_functions *functions;
 	void *functions_context;
 	const void *fold_context;
@@ -207,6 +210,23 @@ static void find_functions(void *arg, uint32_t index)
 	free(all);
 }
 
+static void answer(void *arg, uint32_t index)
+{
+	struct injection *session = arg;
+	uint64_t offset = session->how.processes[index].question;
+	struct question *question = session_copy(session, offset, sizeof *question);
+	if (!question || question->bytes != sizeof *question || question->n > QUESTION_EVENTS) {
+		free(question);
+		return;
+	}
+	session->own_socket = -1; /* of this process's copy: the attendant has closed it */
+	session->answer(session->answer_context, session, index, question);
+	question->answered = 1;
+	if (pwrite(session->how.fd, question, sizeof *question, (off_t)offset) != (ssize_t)sizeof *question)
+		question->answered = 0; /* as the record's copy says */
+	free(question);
+}
+
 uint64_t session_reserve(struct record_session *record, uint64_t bytes)
 {
 	uint64_t offset = __atomic_fetch_add(&record->next_offset, whole_pages(bytes), __ATOMIC_ACQ_REL);
@@ -282,6 +302,8 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	session->fold_context = options ? options->fold_context : NULL;
 	session->functions = options ? options->functions : NULL;
 	session->functions_context = options ? options->functions_context : NULL;
+	session->answer = options ? options->answer : NULL;
+	session->answer_context = options ? options->answer_context : NULL;
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = RECORD_SPACE_OFFSET;
 	if (options && !(set_trace(session, options) && set_regions(session, options))) {
@@ -306,7 +328,11 @@ bool injection_new(const struct injection_options *options, struct injection **o
 		goto fail;
 	}
 	session->how.own_socket = sockets[0], session->own_socket = sockets[1];
-	session->attendant = attendant_start(&session->how, session->fold ? fold : NULL, find_functions, session);
+	const struct attendant_duties duties = {.fold = session->fold ? fold : NULL,
+						.functions = find_functions,
+						.answer = session->answer ? answer : NULL,
+						.arg = session};
+	session->attendant = attendant_start(&session->how, &duties);
 	if (session->attendant < 0) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the engine's attendant");
 		goto fail;

@@ -33,6 +33,11 @@ typedef bool injection_fold(const struct injection *session, uint32_t index, voi
 struct record_function;
 typedef bool injection_functions(void *context, const char *path, struct record_function **out, size_t *n);
 
+/* Answers a program's question (wire/question.h) of process `index`, of the struct question that is copied. Called
+ * in a process of the session's own while the program runs. */
+struct question;
+typedef void injection_answer(void *context, struct injection *session, uint32_t index, struct question *question);
+
 struct injection_options {
 	size_t size;          /* sizeof (struct injection_options) */
 	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
@@ -58,8 +63,10 @@ struct injection_options {
 	size_t call_event_count;
 	injection_functions *functions; /* NULL: every call begins a function of its own, and no jump does */
 	void *functions_context;
-	bool objects;    /* … and by the data object that was touched */
-	uint32_t served; /* enum served_cpu (x86/served.h) */
+	injection_answer *answer; /* NULL: questions are not answered */
+	void *answer_context;     /* … memory as it is when injection_new() is called */
+	bool objects;             /* … and by the data object that was touched */
+	uint32_t served;          /* enum served_cpu (x86/served.h) */
 	/* distinct blocks of one entry of the record; more go on in another (a part); 0: the runtime's default */
 	uint32_t blocks_most;
 	/* so many of finished parts are kept as they are; the oldest beyond are folded. 0: WHOLE_BLOCKS */

@@ -428,15 +428,32 @@ static bool gather(struct view *view, bool all)
 	return true;
 }
 
-/* only: RECORD_NONE for all, or the one whose counts are wanted. */
-static bool make(const struct injection *session, uint32_t only, struct view **out, struct error *err)
+/* What is loaded of a process. */
+enum load { LOAD_NOT, LOAD_CODE, LOAD_COUNTS };
+
+static void want_code(enum load *wanted, const struct view_process *p)
+{
+	for (; p; p = p->inherits)
+		if (wanted[p->index] == LOAD_NOT)
+			wanted[p->index] = LOAD_CODE;
+}
+
+/* The part that it continues, in the same record; NULL. */
+static const struct view_process *part_before(const struct view *view, const struct view_process *p)
+{
+	uint32_t before = p->record->continues;
+	return before && before - 1 < p->index - p->base ? &view->processes[p->base + before - 1] : NULL;
+}
+
+/* only: RECORD_NONE for all, or the one whose counts are wanted; whole: and those of all that it continues. */
+static bool make(const struct injection *session, uint32_t only, bool whole, struct view **out, struct error *err)
 {
 	struct view *view = calloc(1, sizeof *view);
 	*out = NULL;
 	if (!view)
 		return error_no_memory(err);
 	view->session = session;
-	view->holds = only == RECORD_NONE;
+	view->holds = only == RECORD_NONE || whole;
 	if (view->holds)
 		injection_hold(session);
 	if (!gather(view, only == RECORD_NONE)) {
@@ -445,11 +462,15 @@ static bool make(const struct injection *session, uint32_t only, struct view **o
 	}
 	size_t count = view->n_processes;
 	/* what it inherits from comes first */
-	bool *wanted = calloc(count + 1u, sizeof *wanted), done = wanted != NULL;
+	enum load *wanted = calloc(count + 1u, sizeof *wanted);
+	bool done = wanted != NULL;
 	for (const struct view_process *p = wanted && only < count ? &view->processes[only] : NULL; p;
-	     p = p->inherits)
-		wanted[p->index] = true;
-	struct view_process *before = only < count && view->processes[only].head != &view->processes[only]
+	     p = whole ? part_before(view, p) : NULL) {
+		want_code(wanted, p);
+		wanted[p->index] = LOAD_COUNTS;
+	}
+	struct view_process *before = only < count && !whole &&
+						      view->processes[only].head != &view->processes[only]
 					      ? view->processes[only].parent
 					      : NULL;
 	if (wanted && before && before->record->folded != RECORD_WHOLE)
@@ -457,7 +478,7 @@ static bool make(const struct injection *session, uint32_t only, struct view **o
 	for (size_t i = 0; i < count && done; i++) {
 		struct view_process *p = &view->processes[i];
 		if (p->record->state != RECORD_FREE && (only == RECORD_NONE || wanted[i]))
-			done = load(view, p, only == RECORD_NONE || only == i, err);
+			done = load(view, p, only == RECORD_NONE || wanted[i] == LOAD_COUNTS, err);
 	}
 	if (!wanted)
 		error_no_memory(err);
@@ -472,12 +493,17 @@ static bool make(const struct injection *session, uint32_t only, struct view **o
 
 bool view_new(const struct injection *session, struct view **out, struct error *err)
 {
-	return make(session, RECORD_NONE, out, err);
+	return make(session, RECORD_NONE, false, out, err);
 }
 
 bool view_part(const struct injection *session, uint32_t index, struct view **out, struct error *err)
 {
-	return make(session, index, out, err);
+	return make(session, index, false, out, err);
+}
+
+bool view_process_new(const struct injection *session, uint32_t index, struct view **out, struct error *err)
+{
+	return make(session, index, true, out, err);
 }
 
 void view_free(struct view *view)

@@ -224,7 +224,8 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint64_t *counted;         /* model_counts when the context began; NULL: never any */
 	struct calls_stack *calls; /* see stream/calls.c; NULL: no call graph */
 	uint64_t fp_features;      /* of the kernel's last signal frame of this thread; 0: there was none */
-	uint32_t fp_bytes, pad11;
+	uint32_t fp_bytes;
+	uint32_t own_region; /* plus one; 0: it has made no call of libtare's counters (region/counters.c) */
 };
 
 enum block_flag {
@@ -461,7 +462,10 @@ struct runtime {
 	uint64_t stub_regions;            /* libtare's, by the stub's number; 0: unknown */
 	/* of the last instruction behind a stub's call: its block, context and generation */
 	uint64_t red_zone_at;
-	uint32_t red_zone_block[2], red_zone_generation, unused6;
+	uint32_t red_zone_block[2], red_zone_generation;
+	uint32_t calls_region;     /* plus one: what is executed in calls of counters (region/counters.c); 0 */
+	struct question *question; /* the record's, at question_offset; NULL: nothing was asked yet */
+	uint64_t question_offset;
 	uint32_t served;      /* enum served_cpu */
 	uint32_t exceeds;     /* the program has code for registers that the processor that it is shown lacks */
 	uint64_t shown_state; /* components of the saved state that the program is shown; ~0: all that there are */
@@ -768,7 +772,7 @@ static inline uint32_t region_magic(const uint8_t *code) /* what libtare asks fo
 	memcpy(&magic, code + 5, 4);
 	if (memcmp(code, nop, 5))
 		return 0;
-	return (magic > REGION_CALL_MAGIC && magic <= (REGION_CALL_MAGIC | REGION_CALL_LEAVE_TEXT)) ||
+	return (magic > REGION_CALL_MAGIC && magic <= (REGION_CALL_MAGIC | REGION_CALL_ASK)) ||
 			       (magic >= REGION_STUB_MAGIC && magic <= REGION_STUB_INIT)
 		       ? magic
 		       : 0;

@@ -156,6 +156,8 @@ enum record_ask {
 	/* `functions` is to become where the functions of module ask_module of `calls` are (wire/calls.h); 0: not
 	 * known. The answer is NONE */
 	RECORD_ASK_FUNCTIONS,
+	/* struct question at `question` (wire/question.h) is to be answered. The answer is NONE */
+	RECORD_ASK_COUNTS,
 };
 
 enum record_fold {
@@ -235,7 +237,8 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t functions, functions_bytes; /* of struct record_functions; see RECORD_ASK_FUNCTIONS */
 	uint32_t ask_module;
 	uint32_t outer_parent; /* with session->served: the id of the first program's parent */
-	uint64_t unused2[14];
+	uint64_t question;     /* offset of struct question; see RECORD_ASK_COUNTS */
+	uint64_t unused2[13];
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one

@@ -21,6 +21,9 @@
  *     REGION_CALL_MAGIC | ENTER_TEXT    -             characters of the name, rsi  as ENTER, LEAVE; blanks at the end are not of the name
  *     … | LEAVE_TEXT                                  of them
  *
+ *     REGION_CALL_MAGIC | COUNTERS    -             -                            the calls of counters, below; goes on behind it
+ *     REGION_CALL_MAGIC | ASK         -             struct question (question.h) answers it; returns to the caller, rax = 1
+ *
  * and marks in the text of a program (tare.h): an instruction that sets rdi, `mov` or `lea`, and behind it the nop
  * 66 0f 1f 87 disp32 (nopw disp32(%rdi)):
  *
@@ -39,6 +42,12 @@
  * address or gs, or what lies between writes a register that the operand is of, or more addresses are in front of
  * it in its block than are looked through, or a signal came in between) the models still count it in the region;
  * the blocks' counts are right there, too.
+ *
+ * Calls of counters (tare_read() and the like) have COUNTERS at their first instruction. What a thread executes is in one of two
+ * regions of the engine's own from its first such call on: `calls`, one for a process, from there to the return, with what led there
+ * as above and what put the arguments into their registers directly before it; and outside `own`, one for each thread. Both end and
+ * begin at the same instant, so that a set of counters has no instruction of libtare in it. They are no regions of a report: their
+ * names begin with REGION_HIDDEN.
  *
  * What always holds:
  *  1. One struct record_regions is a process image's, from its first region on; its parts and vfork's children
@@ -59,6 +68,9 @@
 #define REGION_STUB_INIT (REGION_STUB_MAGIC + 2 * REGION_STUBS)
 #define REGION_CALL_BYTES 9u
 
+/* No region of a program's has a name that begins so. */
+#define REGION_HIDDEN '\001'
+
 #define REGION_MARK_BYTES 8u /* of the nop */
 
 enum region_call {
@@ -69,6 +81,8 @@ enum region_call {
 	REGION_CALL_LEAVE_NAME = 5, /* marks only */
 	REGION_CALL_ENTER_TEXT = 6,
 	REGION_CALL_LEAVE_TEXT = 7, /* functions only */
+	REGION_CALL_COUNTERS = 8,
+	REGION_CALL_ASK = 10,
 };
 static inline int region_call_leaves(uint32_t magic) { return (int)(magic & 1); }
 

@@ -7,6 +7,7 @@
  *                lasts the context's members are "not at their own level"
  *     libtare's  entered and left where the program says so; no frame
  *     signal     a handler is as a call, ended by its sigreturn
+ *     counters   a call of libtare's counters (counters.c): a frame, and behind it the thread is in its own region again
  *
  * What always holds (under rt.lock):
  *  1. Frames are nested: an inner one is of code executed while the outer one lasts. A thread's region_low and
@@ -14,11 +15,12 @@
  *     (entry.S).
  *  2. A context changes only in the runtime, with t->pc and t->reg at the boundary of two instructions.
  */
+#include "engine/runtime/region/passes.h"
 #include "engine/runtime/translate/translation.h"
 
 #define FRAMES_MOST 512u
 
-enum frame_kind { FRAME_FUNCTION, FRAME_CALL, FRAME_SIGNAL };
+enum frame_kind { FRAME_FUNCTION, FRAME_CALL, FRAME_SIGNAL, FRAME_COUNTERS };
 
 struct region_frame {
 	uint64_t low, span;
@@ -31,6 +33,14 @@ struct region_frame {
 	uint32_t generation, last_indirect, last_linkage;
 };
 
+void region_assume(struct thread *t, uint32_t context)
+{
+	t->context = context;
+	t->region_key = context_key(context);
+	t->region_salt = context_salt(context);
+	t->region_table = (uint64_t)rt.second_regions;
+}
+
 /* What is in the buffer of the access stream was executed in the context that ends. */
 static void set_context(struct thread *t, uint32_t context)
 {
@@ -40,12 +50,9 @@ static void set_context(struct thread *t, uint32_t context)
 		regions_counted(t);
 	}
 	bool begins = context != t->context;
-	t->context = context;
+	region_assume(t, context);
 	if (begins)
 		regions_recounted(t);
-	t->region_key = context_key(context);
-	t->region_salt = context_salt(context);
-	t->region_table = (uint64_t)rt.second_regions;
 }
 
 static void set_bounds(struct thread *t)
@@ -122,6 +129,12 @@ static void pop(struct thread *t, bool resumed)
 		leave(t, f.region, t->pc == f.back);
 		return;
 	}
+	if (f.kind == FRAME_COUNTERS) {
+		set_context(t, counters_outside(t, t->context));
+		return;
+	}
+	if (resumed)
+		set_context(t, counters_as_in(t, t->context, f.context));
 	for (uint32_t i = 0, n = context_members(f.context, &members); i < n; i++) {
 		uint32_t region = members[i] >> 1;
 		if ((members[i] & 1) || !context_has(t->context, region))
@@ -210,7 +223,8 @@ void regions_signal(struct thread *t, uint64_t interrupted)
 		f->generation = rt.generation, f->last_indirect = t->last_indirect,
 		f->last_linkage = t->last_linkage;
 	}
-	set_context(t, context_called(t->context));
+	/* a handler that interrupts libtare is of the program */
+	set_context(t, counters_outside(t, context_called(t->context)));
 	set_bounds(t);
 	unlock();
 }
@@ -272,7 +286,8 @@ struct way {
 	uint32_t n;
 	uint32_t inside[WAY_MOST], outside[WAY_MOST];
 	/* of the access stream: the record of `call` is to be one of `before` and one of `after` */
-	bool divides, text; /* text: what puts the call's arguments into registers is the call's */
+	bool divides;
+	uint32_t arguments; /* what puts these registers' values there in front of the call is the call's */
 	uint8_t before_words, after_words, n_early, n_late;
 	int64_t sp; /* what rsp grew by from `after`'s beginning to where it led */
 	struct {
@@ -406,19 +421,21 @@ static bool divide_after(struct way *w, const struct translation *after)
 	return true;
 }
 
-/* Does it do nothing but give an argument of a call by name (rdi, rsi)? Behind the call nobody looks at those
- * (System V ABI, 3.2.1). */
-static bool gives_argument(const struct x86_insn *in)
+/* Does it do nothing but give an argument of a call? Behind the call nobody looks at those registers (System V ABI,
+ * 3.2.1). Of a call of counters, a mov from memory may do it, too: a handle from its variable. */
+static bool gives_argument(const struct x86_insn *in, uint32_t registers)
 {
-	return in->flow == X86_FLOW_NONE && in->gpr_written &&
-	       !(in->gpr_written & ~(1u << X86_RDI | 1u << X86_RSI)) &&
-	       !(in->class & (X86_CLASS_LOAD | X86_CLASS_STORE)) &&
-	       (in->opcode == 0x8d || !in->flags_written || !in->gpr_read);
+	bool plain = in->encoding == X86_LEGACY && in->map == X86_MAP_0;
+	bool loads = registers == REGION_ALL_ARGUMENTS && plain && in->opcode == 0x8b;
+	bool zero = plain && (in->opcode == 0x31 || in->opcode == 0x33) && in->reg == in->rm;
+	return in->flow == X86_FLOW_NONE && in->gpr_written && !(in->gpr_written & ~registers) &&
+	       !(in->class & X86_CLASS_STORE) && (loads || !(in->class & X86_CLASS_LOAD)) &&
+	       (in->opcode == 0x8d || zero || !in->flags_written || !in->gpr_read);
 }
 
 /* Takes from the instructions in front of the block's call, of which *stay bytes and *n instructions stay, those
  * that give arguments. */
-static void take_arguments(const struct block *b, unsigned *stay, unsigned *n)
+static void take_arguments(const struct block *b, uint32_t registers, unsigned *stay, unsigned *n)
 {
 	unsigned at = 0, kept_at = 0, kept = 0;
 	for (unsigned i = 0; i < *n; i++) {
@@ -426,7 +443,7 @@ static void take_arguments(const struct block *b, unsigned *stay, unsigned *n)
 		if (x86_decode(b->bytes + at, b->length - at, &in) != X86_DECODE_OK)
 			return;
 		at += in.length;
-		if (!gives_argument(&in))
+		if (!gives_argument(&in, registers))
 			kept_at = at, kept = i + 1;
 	}
 	*stay = kept_at;
@@ -459,8 +476,8 @@ static bool find_way_from(const struct thread *t, struct way *w, uint32_t first)
 		stay -= (unsigned)sizeof red_zone_below;
 		n--;
 	}
-	if (w->text)
-		take_arguments(&b, &stay, &n);
+	if (w->arguments)
+		take_arguments(&b, w->arguments, &stay, &n);
 	struct translation *tr = &part_block;
 	w->divides = rt.trace;
 	w->n_early = w->n_late = 0;
@@ -544,11 +561,10 @@ static void follow_stream(struct thread *t, const struct way *w, struct stream_t
 	stream_words(t, tail->words + rest, tail->n - rest);
 }
 
-/* The pass ends. What led there is counted in the context behind it. */
-static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t region, uint64_t back, uint64_t at,
-			 bool text)
+bool region_cross(struct thread *t, struct record_pass *pass, uint32_t to, uint64_t back, uint64_t at,
+		  uint32_t arguments)
 {
-	uint32_t from = t->context, to = context_without(from, region);
+	uint32_t from = t->context;
 	struct stream_tail tail;
 	static struct way ways[WAYS];
 	struct way *w = &ways[(back * 0x9e3779b1u ^ from * 0x85ebca6bu ^ to) >> 4 & (WAYS - 1)];
@@ -561,16 +577,15 @@ static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t re
 				  .to = to,
 				  .last = t->last_indirect,
 				  .generation = rt.generation,
-				  .text = text};
+				  .arguments = arguments};
 		if (!find_way(t, w)) {
 			w->back = 0;
-			regions_lost(RECORD_LOST_ENDS);
-			leave(t, region, true);
-			return;
+			set_context(t, to);
+			return false;
 		}
 	}
 	bool divided = rt.trace && divide_stream(t, w, &tail);
-	leave(t, region, true);
+	set_context(t, to);
 	if (divided)
 		follow_stream(t, w, &tail);
 	pass->moved += divided ? 0 : rt.blocks[w->after].insns;
@@ -583,6 +598,22 @@ static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t re
 		--*counter_of(t, w->inside[i] * 2);
 		++*counter_of(t, w->outside[i] * 2);
 	}
+	return true;
+}
+
+void region_push_counters(struct thread *t, uint64_t back) { push(t, FRAME_COUNTERS, t->reg[X86_RSP], back, 0); }
+
+void region_change(struct thread *t, uint32_t context) { set_context(t, context); }
+
+/* The pass ends. What led there is counted in the context behind it. */
+static void leave_by_way(struct thread *t, struct record_pass *pass, uint32_t region, uint64_t back, uint64_t at,
+			 uint32_t arguments)
+{
+	if (!context_has(t->context, region))
+		return;
+	pass->exits++;
+	if (!region_cross(t, pass, context_without(t->context, region), back, at, arguments))
+		regions_lost(RECORD_LOST_ENDS);
 }
 
 static uint32_t region_of_stub(uint32_t number)
@@ -622,7 +653,7 @@ static void skip_red_zone(struct thread *t)
 
 static uint32_t region_of_call(const struct thread *t, uint32_t magic)
 {
-	if (magic == REGION_STUB_INIT)
+	if (magic == REGION_STUB_INIT || magic == (REGION_CALL_MAGIC | REGION_CALL_ASK))
 		return NONE;
 	if (magic >= REGION_STUB_MAGIC)
 		return region_of_stub((magic - REGION_STUB_MAGIC) / 2);
@@ -680,10 +711,18 @@ static bool called(struct thread *t, uint32_t magic)
 	bool stub = magic >= REGION_STUB_MAGIC, ends = region_call_leaves(magic);
 	if (!safe_copy(&back, (const void *)t->reg[X86_RSP], 8))
 		return false;
+	if (magic == (REGION_CALL_MAGIC | REGION_CALL_COUNTERS)) {
+		counters_called(t, back);
+		return true;
+	}
+	if (magic == (REGION_CALL_MAGIC | REGION_CALL_ASK))
+		t->reg[X86_RAX] = counters_ask(t, t->reg[X86_RDI]);
 	uint32_t region = region_of_call(t, magic);
 	struct record_pass *pass = region == NONE ? NULL : region_pass(t, region);
 	if (pass && ends && ends_outermost(pass))
-		leave_by_way(t, pass, region, back, at, magic == (REGION_CALL_MAGIC | REGION_CALL_LEAVE_TEXT));
+		leave_by_way(t, pass, region, back, at,
+			     magic == (REGION_CALL_MAGIC | REGION_CALL_LEAVE_TEXT) ? 1u << X86_RDI | 1u << X86_RSI
+										   : 0);
 	stream_returned(t, at, t->reg[X86_RSP]);
 	t->reg[X86_RSP] += 8;
 	t->pc = back;
@@ -732,7 +771,7 @@ void regions_inherit(struct thread *child, const struct thread *t)
 		child->frames = memory_private(FRAMES_MOST * sizeof *child->frames);
 	memcpy(child->frames, t->frames, t->frame_count * sizeof *t->frames);
 	child->frame_count = t->frame_count;
-	set_context(child, t->context);
+	set_context(child, counters_none(t, t->context));
 	set_bounds(child);
 }
 

@@ -13,6 +13,7 @@
  *     used by the host.
  */
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/region/passes.h"
 
 #define SETS (2 * RECORD_CONTEXTS_MOST)
 #define POINTERS (2 * RECORD_REGIONS_MOST)
@@ -157,13 +158,18 @@ bool regions_moved(struct record_process *process)
 bool regions_child(struct thread *t, struct record_process *process)
 {
 	struct record_regions *old = rt.record_regions;
-	uint32_t depths[RECORD_REGIONS_OPEN];
+	uint32_t regions[RECORD_REGIONS_OPEN], depths[RECORD_REGIONS_OPEN];
 	const uint32_t *members;
 	if (!old)
 		return true;
-	uint32_t n = context_members(t->context, &members);
-	for (uint32_t i = 0; i < n; i++)
-		depths[i] = region_pass(t, members[i] >> 1)->depth;
+	uint32_t n = 0;
+	for (uint32_t i = 0, all = context_members(t->context, &members); i < all; i++) {
+		uint32_t region = members[i] >> 1;
+		if (region + 1 == t->own_region || region + 1 == rt.calls_region)
+			continue; /* the parent's thread's */
+		depths[n] = region_pass(t, region)->depth;
+		regions[n++] = region;
+	}
 	struct record_regions *r = copied(process);
 	if (!r)
 		return false;
@@ -175,9 +181,9 @@ bool regions_child(struct thread *t, struct record_process *process)
 	/* it begins within a page */
 	memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes % 4096 + 4096);
 	t->tid = (uint32_t)sys0(SYS_gettid);
-	n = context_members(t->context, &members);
+	counters_child(t);
 	for (uint32_t i = 0; i < n; i++) {
-		struct record_pass *pass = region_pass(t, members[i] >> 1);
+		struct record_pass *pass = region_pass(t, regions[i]);
 		pass->entries = 1;
 		pass->depth = pass->inherited = depths[i];
 	}

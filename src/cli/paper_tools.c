@@ -1,0 +1,254 @@
+/* The words of perfex (IRIX perfex(1); Zagha, Appendix C) and run_p5mon (Safford, 4.3, 5.2) become those of `tare
+ * count`:
+ *
+ *     perfex -e 15 -e 21 -o FILE a.out      count --compat perfex -e 15 -e 21 -o FILE -- a.out
+ *     run_p5mon -P FILE -Fcommand=a.out     count --compat p5mon -P FILE -F command=a.out -o -
+ *
+ * What perfex can and tare cannot do is an error that says so: no option is passed over. */
+#include <stdbool.h>
+
+#include "cli/paper_tools.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+#include "cli/command.h"
+#include "cli/say.h"
+
+struct tool_words {
+	VEC(char *) all;
+	bool no_memory;
+};
+
+static void add(struct tool_words *w, const char *word)
+{
+	char *copy = strdup(word);
+	if (!copy || !vec_push(&w->all, copy)) {
+		free(copy);
+		w->no_memory = true;
+	}
+}
+
+static int run(struct tool_words *w, bool done, struct error *err)
+{
+	int code = TARE_USAGE;
+	if (done && w->no_memory)
+		done = error_no_memory(err);
+	if (!done)
+		code = say_failure(err);
+	else if (vec_push(&w->all, NULL))
+		code = command_count((int)w->all.count - 1, w->all.items);
+	for (size_t i = 0; i < w->all.count; i++)
+		free(w->all.items[i]);
+	vec_free(&w->all);
+	return code;
+}
+
+/* ---- perfex ---- */
+
+static const char perfex_usage[] =
+	"usage: perfex [-a | -e EVENT [-e EVENT]] [-k] [-o FILE] COMMAND [ARGS...]\n\n"
+	"Counts events of a program by the numbers of the R10000's, with tare.\n\n"
+	"  -a          all events, each in the lines of its counter\n"
+	"  -e EVENT    an event: 0 to 15 of counter 0, 16 to 31 of counter 1, or a name\n"
+	"              of tare's; at most two (default: T5_EVENT0 and T5_EVENT1, else 0\n"
+	"              and 16: cycles)\n"
+	"  -k          count at kernel level, too\n"
+	"  -o FILE     write the report there (default: standard error)\n"
+	"  -h, --help  show this help\n\n"
+	"TARE_ON in the environment is tare's backend: exact, model:r10000, ...\n"
+	"(default: auto). Not here yet: -mp, -s, -x, -y, -t, -T, -c, -p; see perfex(1).\n";
+
+/* What perfex has and tare has not: the reason, and what to do. */
+static const struct {
+	const char *option, *why, *hint;
+} missing[] = {
+	{"-mp", "threads have no lines in this format yet", "use 'tare count --per-thread'"},
+	{"-s", "tare does not start and stop on signals", "use 'tare count --control FIFO'"},
+	{"-x", "this machine has no exception level: its exceptions are counted at kernel level", "use -k"},
+	{"-y", "tare has no costs of events here yet", "without -y, the counts are shown"},
+	{"-t", "tare has no costs of events here yet", ""},
+	{"-T", "tare has no costs of events here yet", ""},
+	{"-c", "tare has no costs of events here yet", ""},
+	{"-p", "tare does not count processes that are not waited for apart", "use 'tare count --per-process'"},
+	{"-pp", "tare does not count processes that are not waited for apart", "use 'tare count --per-process'"},
+};
+
+static bool refuse(const char *option, struct error *err)
+{
+	for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+		if (strcmp(missing[i].option, option) == 0) {
+			error_set(err, ERROR_UNSUPPORTED, "perfex: option '%s': %s", option, missing[i].why);
+			return error_hint(err, "%s", missing[i].hint);
+		}
+	error_set(err, ERROR_USAGE, "perfex: unknown option '%s'", option);
+	return error_hint(err, "'perfex --help' lists the options");
+}
+
+static bool needs(const char *option, const char *value, struct error *err)
+{
+	return value || error_set(err, ERROR_USAGE, "perfex: option '%s' needs a value", option);
+}
+
+/* Without any, those of the environment, else cycles on both counters. */
+static void add_events(struct tool_words *w, const char *events[2], int n, bool kernel)
+{
+	const char *variables[] = {getenv("T5_EVENT0"), getenv("T5_EVENT1")};
+	static const char *const cycles[] = {"0", "16"};
+	for (int i = 0; i < (n ? n : 2); i++) {
+		char word[300];
+		const char *event = n ? events[i] : variables[i] && *variables[i] ? variables[i] : cycles[i];
+		bool number = event[0] && !event[strspn(event, "0123456789")];
+		snprintf(word, sizeof word, "%.250s%s", event, kernel && number ? ":uk" : "");
+		add(w, "-e");
+		add(w, word);
+	}
+}
+
+static bool perfex_words(struct tool_words *w, int argc, char **argv, struct error *err)
+{
+	const char *events[3] = {NULL};
+	int i, n = 0;
+	bool all = false, kernel = false;
+	add(w, "count");
+	add(w, "--compat");
+	add(w, "perfex");
+	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
+		const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+		if (strcmp(option, "--") == 0) {
+			i++;
+			break;
+		}
+		if (strcmp(option, "-a") == 0) {
+			all = true;
+		} else if (strcmp(option, "-k") == 0) {
+			kernel = true;
+		} else if (strcmp(option, "-e") == 0 || strcmp(option, "-o") == 0) {
+			if (!needs(option, value, err))
+				return false;
+			if (option[1] == 'o') {
+				add(w, option);
+				add(w, value);
+			} else if (n < 3) {
+				events[n++] = value;
+			}
+			i++;
+		} else {
+			return refuse(option, err);
+		}
+	}
+	if (all && n)
+		return error_set(err, ERROR_USAGE, "perfex: choose -a or -e");
+	if (all && kernel) {
+		error_set(err, ERROR_UNSUPPORTED, "perfex: -a counts at user level alone");
+		return error_hint(err, "choose events by -e with -k");
+	}
+	if (n > 2)
+		return error_set(err, ERROR_USAGE, "perfex: at most two events, one of each counter");
+	if (i == argc) {
+		error_set(err, ERROR_USAGE, "perfex: no command is given");
+		return error_hint(err, "'perfex -a COMMAND ARGS...'; 'perfex --help'");
+	}
+	if (all)
+		add(w, "-a");
+	else
+		add_events(w, events, n, kernel);
+	const char *on = getenv("TARE_ON");
+	if (on && *on) {
+		add(w, "--on");
+		add(w, on);
+	}
+	add(w, "--");
+	for (; i < argc; i++)
+		add(w, argv[i]);
+	return true;
+}
+
+/* ---- run_p5mon ---- */
+
+static const char p5mon_usage[] =
+	"usage: run_p5mon [-P FILE] [-FKEY=VALUE]...\n\n"
+	"Counts events of a program as its parameters say, with tare; the report goes to\n"
+	"standard output.\n\n"
+	"  -P FILE       the parameters (default: STD_PARMS_FILE in the environment,\n"
+	"                else ./STD_PARMS)\n"
+	"  -FKEY=VALUE   one parameter, whatever the file says\n"
+	"  -h, --help    show this help\n\n"
+	"TARE_ON in the environment is tare's backend: exact, model:pentium, ...\n"
+	"(default: auto). See run_p5mon(1) and tare-parameters(5).\n";
+
+static bool p5mon_words(struct tool_words *w, int argc, char **argv, struct error *err)
+{
+	const char *file = getenv("STD_PARMS_FILE"), *on = getenv("TARE_ON");
+	if (!file || !*file)
+		file = "./STD_PARMS";
+	add(w, "count");
+	add(w, "--compat");
+	add(w, "p5mon");
+	add(w, "-o");
+	add(w, "-");
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+		if (word[0] != '-' || (word[1] != 'P' && word[1] != 'F')) {
+			error_set(err, ERROR_USAGE, "run_p5mon: unknown %s '%s'",
+				  word[0] == '-' ? "option" : "word", word);
+			return error_hint(err, "the program to run is the parameter 'command': -Fcommand=PROGRAM; "
+					       "'run_p5mon --help'");
+		}
+		const char *value = word[2] ? word + 2 : i + 1 < argc ? argv[++i] : NULL;
+		if (!value)
+			return error_set(err, ERROR_USAGE, "run_p5mon: option '%s' needs a value", word);
+		if (word[1] == 'P') {
+			file = value;
+			continue;
+		}
+		add(w, "-F");
+		add(w, value);
+	}
+	if (access(file, F_OK) != 0 && errno == ENOENT) {
+		error_set(err, ERROR_NOT_FOUND, "run_p5mon: cannot open '%s': no such file", file);
+		return error_hint(err,
+				  "write the parameters there (tare-parameters(5)), or name their file: -P FILE");
+	}
+	add(w, "-P");
+	add(w, file);
+	if (on && *on) {
+		add(w, "--on");
+		add(w, on);
+	}
+	return true;
+}
+
+/* ---- both ---- */
+
+static bool asks_help(int argc, char **argv)
+{
+	return argc > 1 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0);
+}
+
+bool paper_tool(int argc, char **argv, int *code)
+{
+	static const struct {
+		const char *name, *usage;
+		bool (*words)(struct tool_words *w, int argc, char **argv, struct error *err);
+	} tools[] = {{"perfex", perfex_usage, perfex_words}, {"run_p5mon", p5mon_usage, p5mon_words}};
+	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+	const char *name = argc > 0 ? slash ? slash + 1 : argv[0] : "";
+	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+		struct tool_words w = {0};
+		struct error err = {0};
+		if (strcmp(name, tools[i].name) != 0)
+			continue;
+		if (asks_help(argc, argv)) {
+			*code = fputs(tools[i].usage, stdout) < 0 || fflush(stdout) != 0;
+			return true;
+		}
+		*code = run(&w, tools[i].words(&w, argc, argv, &err), &err);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,232 @@
+"""Counters that a program reads itself (libtare, libperfex's calls in C and Fortran) while tare's engine runs it: the engine answers, exactly,
+and nothing of libtare is in the counts. Started with the built tare and the folder of libtare.so."""
+import shutil
+
+from cli import *
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+LIBTARE = os.path.abspath(sys.argv[2])
+FLAGS = [f"-I{os.path.join(HERE, '../../include')}", f"-L{LIBTARE}", f"-Wl,-rpath,{LIBTARE}"]
+
+
+def build(name, source, compiler, *flags):
+    ran = subprocess.run([compiler, source, "-o", name, *FLAGS, *flags], capture_output=True, text=True)
+    return os.path.join(os.getcwd(), name) if ok(ran.returncode == 0, f"{name} is built by {compiler}", ran.stderr) else None
+
+
+def lines(*arguments, on="exact"):
+    """{name: {event: (source, count)}} of a program's lines of four words; {name: text} of others; and the command"""
+    ran = tare("count", "--on", on, "-e", "instructions", "-o", "report", "--", *arguments)
+    seen = {}
+    for line in ran.out.splitlines():
+        words = line.split(" ")
+        if len(words) == 4 and re.fullmatch(r"-?\d+", words[3]):
+            seen.setdefault(words[0], {})[words[1]] = (words[2], int(words[3]))
+        else:
+            seen[words[0]] = " ".join(words[1:])
+    return seen, ran
+
+
+def counts(seen, name):
+    return {event: value for event, (_, value) in seen[name].items()} if isinstance(seen.get(name), dict) else seen.get(name)
+
+
+EVENTS = "instructions,loads,stores,conditional-branches,conditional-taken,branches,calls,returns,data-read-bytes:u"
+PASS = {"instructions": 4001, "loads": 1000, "stores": 1000, "conditional-branches": 1000, "conditional-taken": 999, "branches": 1000,
+        "calls": 0, "returns": 0, "data-read-bytes:u": 8000}
+READS = {**dict.fromkeys(PASS, 0), "instructions": 102}
+# and the mov between the second reading and the stop
+SUM = {event: PASS[event] + READS[event] + (event == "instructions") for event in PASS}
+
+for binding in ("lazy", "now"):
+    program = build(f"answered-{binding}", f"{HERE}/../api/answered.c", "cc", "-O2", "-pthread", "-ltare", f"-Wl,-z,{binding}")
+    for scope in ("thread", "process"):
+        seen, ran = lines(program, EVENTS, scope)
+        what = f"a {scope}'s set, bound {binding}"
+        equal(ran.code, 0, f"{what}: the program's own status")
+        for name in ("first", "second", "inner", "child", "parent", "behind-longjmp"):
+            equal(counts(seen, name), PASS, f"{what}: {name}: what stands between the calls, to the instruction, and nothing of the calls")
+        equal(counts(seen, "reads"), READS, f"{what}: readings of a set that runs cost it nothing")
+        equal(counts(seen, "on"), SUM, f"{what}: a set that is started again goes on from where it was")
+        equal(counts(seen, "stopped"), SUM, f"{what}: a set that is stopped keeps its counts")
+        equal(counts(seen, "reset"), dict.fromkeys(PASS, 0), f"{what}: a reset sets to 0")
+        equal({source for source, _ in seen["first"].values()}, {"exact"}, f"{what}: the source is named")
+        equal(seen.get("outer"), "has it", f"{what}: a set around another one counts what that counts")
+        equal(seen.get("overflow"), "refused", f"{what}: there are no handlers of overflows under the engine")
+        equal(seen.get("threads"), "in" if scope == "process" else "out", f"{what}: other threads' instructions are those of a process's set alone")
+        equal(seen.get("own-thread"), "its own", f"{what}: a thread's own set counts that thread")
+        equal(seen.get("signal"), "in", f"{what}: a signal's handler is of the program")
+        equal(seen.get("child-of-parents"), "refused", f"{what}: a forked child does not read its parent's set")
+        if scope == "thread":
+            has(seen.get("other-thread", ""), "another thread opened the set", f"{what}: another thread's reading is refused")
+
+# the whole report is as without: no region of the engine's own is in it
+has_not(read("report"), "region", "the engine's own regions are in no report")
+
+program = os.path.join(os.getcwd(), "answered-lazy")
+seen, ran = lines(program, "instructions,l1d-load-misses,r12000::data-accesses", on="model:r12000")
+has(seen.get("error", ""), "cannot count 'l1d-load-misses'", "a model of which no event was asked for does not run: the program is told so")
+ran = tare("count", "--on", "model:r12000", "-e", "branch-misses", "-o", "report", "--", program, "l1d-load-misses,dtlb-load-misses")
+has(ran.out, "cannot count 'dtlb-load-misses' under tare's engine: this part of 'r12000' is not modelled in this run", "... nor a part of it")
+has(ran.out, "count it with tare count, too: -e dtlb-load-misses", "... and what to do")
+ran = tare("count", "--on", "model:r12000", "-o", "report", "--", program, "r10000::l1d-load-misses")
+has(ran.out, "the machine 'r10000' is not modelled in this run", "another machine's event is refused")
+has(seen.get("error", ""), "-e l1d-load-misses", "... and what to do")
+ran = tare("count", "--on", "model:r12000", "-o", "report", "--", program, "instructions,loads,l1d-load-misses,branch-misses")
+first = [line.split() for line in ran.out.splitlines() if line.startswith(("second", "inner"))]
+model = {(words[0], words[1]): (words[2], int(words[3])) for words in first}
+equal(model.get(("second", "instructions")), ("exact", 4001), "with a machine: exact events stay exact")
+equal(model.get(("second", "loads")), ("exact", 1000), "... all of them")
+equal(model.get(("second", "l1d-load-misses")), ("model", 0), "a word that is in the cache does not miss, whatever the calls between did to it")
+ok(model.get(("second", "branch-misses"), ("", 99))[1] <= 3, "a loop of 1000 is mispredicted at its ends only", str(model))
+seen, ran = lines(program, "page-faults")
+has(seen.get("error", ""), "cannot count 'page-faults' under tare's engine", "what the engine does not count is refused, by name")
+seen, ran = lines(program, "instructions:k")
+has(seen.get("error", ""), "user mode", "the kernel's instructions are refused")
+seen, ran = lines(program, "l1d-load-misses")
+has(seen.get("error", ""), "no machine is modelled in this run", "without a machine there are no misses")
+has(seen.get("error", ""), "tare count --on model:host", "... and the hint says how there are")
+seen, ran = lines(program, "nonsense")
+has(seen.get("error", ""), "nonsense", "an unknown event is refused by its name")
+seen, ran = lines(program, "basic-blocks")
+has(seen.get("error", ""), "known when the program has ended", "blocks are not known while the program runs")
+
+PERFEX = r"""
+#include <stdio.h>
+#include <tare_perfex.h>
+__attribute__((used, visibility("hidden"))) long long c0, c1;
+int pass(int e0, int e1);
+__asm__(".text\npass: push %rbx\n push %r12\n push %r13\n mov %edi, %r12d\n mov %esi, %r13d\n call start_counters@PLT\n"
+        " mov $1000, %ebx\n1: fldz\n fadd %st(0), %st\n fstp %st(0)\n dec %ebx\n jnz 1b\n"
+        " mov %r12d, %edi\n lea c0(%rip), %rsi\n mov %r13d, %edx\n lea c1(%rip), %rcx\n call read_counters@PLT\n pop %r13\n pop %r12\n pop %rbx\n ret\n");
+int main(void)
+{
+	for (int i = 0; i < 2; i++) {
+		int started = pass(15, 21);
+		printf("%d %lld %lld %s\n", started, c0, c1, tare_perfex_error());
+	}
+	printf("%d %s\n", start_counters(0, 17), tare_perfex_error());
+	printf("%d %s\n", start_counters(15, 32), tare_perfex_error());
+	printf("%d %s\n", start_counters(15, 14), tare_perfex_error());
+	return 0;
+}
+"""
+program = build("perfex", write("perfex.c", PERFEX), "cc", "-ltare-perfex", "-Wl,-z,lazy")
+for on in ("exact", "model:r10000"):
+    out = tare("count", "--on", on, "-o", "report", "--", program).out.splitlines()
+    # mov and 1000 × (fldz, fadd, fstp, dec, jnz)
+    equal(out[:2], ["1 5001 1000 ", "2 5001 1000 "], f"{on}: libperfex's calls count what is between them, to the instruction")
+    has(out[2], "-1 cannot count 'r10000:Cycles:u' under tare's engine", f"{on}: cycles are refused")
+    has(out[3], "-1 there is no event 32", f"{on}: a number out of range")
+    has(out[4], "-1 conflicting counters", f"{on}: two events of one counter")
+alone = subprocess.run([program], capture_output=True, text=True)
+if not alone.stdout.startswith("1 "):
+    has(tare("count", "-e", "r10000:Graduated instructions:u", "--on", "exact", "--", "true").err, "exact", "perfex's name is the engine's event")
+
+PAPI = r"""
+#include <stdio.h>
+#include <string.h>
+#include <tare_papi.h>
+#include <tare_papi_hl.h>
+#define DO(call) do { int code_ = (call); if (code_ != PAPI_OK) printf("%s: %d %s\\n", #call, code_, PAPI_strerror(code_)); } while (0)
+__attribute__((used, visibility("hidden"))) long long values[3];
+__attribute__((used, visibility("hidden"))) int set = PAPI_NULL;
+int pass(void), pass_read(void), pass_accum(void);
+#define PASS(name, call) __asm__(".text\n" name ": push %rbx\n mov set(%rip), %edi\n call tare_papi_start@PLT\n" \
+        " mov $1000, %ebx\n1: mov set(%rip), %eax\n dec %ebx\n jnz 1b\n" \
+        " mov set(%rip), %edi\n lea values(%rip), %rsi\n call " call "@PLT\n pop %rbx\n ret\n")
+PASS("pass", "tare_papi_stop");
+PASS("pass_read", "tare_papi_read");
+PASS("pass_accum", "tare_papi_accum");
+int main(void)
+{
+	int other = PAPI_NULL, code = 0, n = 8, codes[8], state;
+	char name[PAPI_MAX_STR_LEN];
+	printf("before: %d %d\n", PAPI_create_eventset(&set), PAPI_is_initialized());
+	int wrong = PAPI_library_init(1), right = PAPI_library_init(PAPI_VER_CURRENT) == PAPI_VER_CURRENT;
+	printf("init: %d %d %d\n", wrong, right, PAPI_is_initialized());
+	DO(PAPI_create_eventset(&set));
+	printf("again: %d\n", PAPI_create_eventset(&set));
+	DO(PAPI_add_event(set, PAPI_TOT_INS));
+	DO(PAPI_add_named_event(set, "PAPI_LD_INS"));
+	DO(PAPI_event_name_to_code("conditional-branches", &code));
+	DO(PAPI_add_event(set, code));
+	DO(PAPI_event_code_to_name(code, name));
+	printf("name: %s\n", name);
+	DO(PAPI_event_code_to_name(PAPI_TOT_INS, name));
+	printf("name: %s\n", name);
+	DO(PAPI_list_events(set, codes, &n));
+	printf("events: %d %d %d\n", PAPI_num_events(set), n, codes[0] == PAPI_TOT_INS && codes[2] == code);
+	DO(pass());
+	printf("stop: %lld %lld %lld\n", values[0], values[1], values[2]);
+	DO(pass());
+	printf("stop: %lld %lld %lld\n", values[0], values[1], values[2]);
+	DO(pass_read());
+	printf("read: %lld %lld %lld\n", values[0], values[1], values[2]);
+	DO(PAPI_state(set, &state));
+	printf("running: %d %d %d %d %d\n", state == PAPI_RUNNING, PAPI_start(set), PAPI_add_event(set, PAPI_SR_INS), PAPI_cleanup_eventset(set), PAPI_destroy_eventset(&set));
+	DO(PAPI_stop(set, NULL));
+	values[0] = values[1] = values[2] = 100;
+	DO(pass_accum());
+	printf("accum: %lld %lld %lld\n", values[0], values[1], values[2]);
+	DO(PAPI_stop(set, NULL));
+	DO(PAPI_reset(set));
+	DO(PAPI_read(set, values));
+	printf("reset: %lld %lld %lld\n", values[0], values[1], values[2]);
+	printf("errors: %d %d %d %d %d %d %d\n", PAPI_stop(set, values), PAPI_add_event(set, PAPI_TOT_INS), PAPI_add_event(99, PAPI_TOT_INS),
+	       PAPI_add_event(set, PAPI_PRESET_MASK | 0x7f), PAPI_event_name_to_code("PAPI_NONSENSE", &code), PAPI_add_event(set, PAPI_TOT_CYC), PAPI_destroy_eventset(&set));
+	DO(PAPI_create_eventset(&other));
+	printf("empty: %d %d\n", PAPI_start(other), PAPI_num_cmp_hwctrs(1));
+	DO(PAPI_cleanup_eventset(set));
+	DO(PAPI_destroy_eventset(&set));
+	printf("destroyed: %d %s\n", set, PAPI_strerror(PAPI_ENOEVST));
+	printf("unknown: %d\n", PAPI_strerror(-99) == NULL);
+	PAPI_shutdown();
+	printf("shut down: %d\n", PAPI_start(other));
+	return 0;
+}
+"""
+program = build("papi", write("papi.c", PAPI), "cc", "-ltare", "-Wl,-z,lazy")
+for on in ("exact", "model:r12000"):
+    ran = tare("count", "--on", on, "-o", "report", "--", program)
+    equal(ran.out.splitlines(), [
+        "before: -16 0", "init: -1 1 1", "again: -1", "name: conditional-branches", "name: PAPI_TOT_INS", "events: 3 3 1",
+        # mov and 1000 × (mov, dec, jnz)
+        "stop: 3001 1000 1000", "stop: 3001 1000 1000", "read: 3001 1000 1000", "running: 1 -10 -10 -10 -10", "accum: 3101 1100 1100",
+        "reset: 0 0 0", "errors: -9 -8 -11 -7 -7 -7 -1", "empty: -1 -17", "destroyed: -1 No such EventSet available", "unknown: 1", "shut down: -16"],
+        f"{on}: PAPI's event sets, counted to the instruction, and its codes of what is wrong")
+
+FORTRAN = """
+program fortran
+  implicit none
+  integer(4), external :: start_counters, read_counters
+  integer(8) :: c0, c1, d0, d1
+  real(8), volatile :: x
+  integer :: i, started, n
+  do n = 1000, 2000, 1000
+    started = start_counters(15, 21)
+    do i = 1, n
+      x = x + 1.0d0
+    end do
+    if (read_counters(15, d0, 21, d1) /= started) error stop 1
+    if (n == 1000) then
+      c0 = d0
+      c1 = d1
+    end if
+  end do
+  print '(4(i0,1x))', c0, c1, d0, d1
+end program
+"""
+fortran = shutil.which("gfortran")
+if fortran:
+    program = build("fortran", write("fortran.f90", FORTRAN), fortran, "-O1", "-ltare-perfex")
+    for on in ("exact", "model:r10000"):
+        ran = tare("count", "--on", on, "-o", "report", "--", program)
+        numbers = [int(word) for word in ran.out.split()]
+        equal(numbers[1::2], [1000, 2000], f"{on}: a Fortran program's additions, counted between its own calls")
+        ok(numbers[0] % 1000 < 20 and numbers[2] - numbers[0] == 1000 * (numbers[0] // 1000),
+           f"{on}: its instructions are those of the loop", str(numbers))
+else:
+    skip("libperfex's calls from Fortran", "no gfortran")
+
+done()

@@ -1,0 +1,125 @@
+"""perfex and run_p5mon: tare under the papers' own names, with their options (Zagha, Appendix C; Safford, chapters 4 and 5)."""
+from cli import *
+
+for name in ("perfex", "run_p5mon"):
+    os.symlink(TARE, name)
+
+# Of which each count is known: 1 + 1000 × 4 instructions, and 3 for the exit; 1000 loads and stores, and as many branches.
+HELLO = """
+        .globl _start
+_start: mov $1000, %ebx
+1:      mov word(%rip), %rax
+        mov %rax, word(%rip)
+        dec %ebx
+        jnz 1b
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+        .bss
+word:   .zero 8
+"""
+ran = subprocess.run(["cc", "-nostdlib", "-static", write("hello.S", HELLO), "-o", "hello"], capture_output=True, text=True)
+ok(ran.returncode == 0, "a program of known counts is built", ran.stderr)
+
+
+def tool(name, *arguments, **env):
+    ran = subprocess.run([f"./{name}", *arguments], capture_output=True, text=True, env=environment(**env), timeout=TIME_OUT_S)
+    return Done(ran.returncode, ran.stdout, ran.stderr)
+
+
+def counts(text):
+    """{name: (count, …)} of perfex's dotted lines"""
+    seen = {}
+    for name, count in re.findall(r"^(.*?)\.{5,} +(\S.*)$", text, re.M):
+        seen.setdefault(name, []).append(count)
+    return seen
+
+
+# ---- perfex ----
+ran = tool("perfex", "-e", "15", "-e", "19", "./hello", TARE_ON="exact")
+equal(ran.code, 0, "perfex -e 15 -e 19: the program's own status")
+equal(counts(ran.err), {"Graduated instructions": ["4004"], "Graduated stores": ["1000"]}, "... counts the two, under perfex's names")
+equal(ran.out, "", "... and the report is on standard error")
+ran = tool("perfex", "-e15", "./hello", TARE_ON="exact")
+has(ran.err, "unknown option '-e15'", "perfex's values are words of their own")
+ran = tool("perfex", "-o", "report", "-e", "18", "./hello", TARE_ON="exact")
+equal((ran.err, counts(read("report"))), ("", {"Graduated loads": ["1000"]}), "perfex -o FILE writes the report there")
+ran = tool("perfex", "-a", "./hello", TARE_ON="model:r10000")
+seen = counts(ran.err)
+equal(seen.get("Graduated instructions"), ["4004", "4004"], "perfex -a: all events, those of both counters twice")
+ok(len(re.findall(r"^[^\n]*\.{5} ", ran.err, re.M)) == 32, "... 32 lines", ran.err)
+has(seen.get("Cycles", [""])[0], "not counted: a timing event", "... cycles are not 0, but not counted, and why")
+ran = tool("perfex", "./hello", TARE_ON="exact")
+equal(list(counts(ran.err)), ["Cycles"], "without an event: cycles")
+equal(len(counts(ran.err)["Cycles"]), 2, "... on both counters")
+ran = tool("perfex", "./hello", TARE_ON="exact", T5_EVENT0="15", T5_EVENT1="18")
+equal(counts(ran.err), {"Graduated instructions": ["4004"], "Graduated loads": ["1000"]}, "... but for what T5_EVENT0 and T5_EVENT1 say")
+ran = tool("perfex", "-e", "17", "./hello", TARE_ON="exact", T5_EVENT0="18")
+equal(counts(ran.err), {"Graduated instructions": ["4004"]}, "... which -e overrides")
+ran = tool("perfex", "-k", "-e", "15", "./hello", TARE_ON="exact")
+has(ran.err, "not counted: the engine counts user mode only, and both levels were asked for", "perfex -k asks for both levels")
+for words, told in {
+    ("-e", "15", "-e", "14", "./hello"): "conflicting counters",
+    ("-e", "32", "./hello"): "perfex's events are 0 to 31, not 32",
+    ("-e", "-1", "./hello"): "-1",
+    ("-e", "15", "-e", "17", "-e", "18", "./hello"): "at most two events",
+    ("-e",): "option '-e' needs a value",
+    ("-a", "-e", "15", "./hello"): "choose -a or -e",
+    ("-a", "-k", "./hello"): "choose events by -e with -k",
+    ("-a",): "no command is given",
+    ("-z", "./hello"): "unknown option '-z'",
+    ("-mp", "-e", "15", "./hello"): "use 'tare count --per-thread'",
+    ("-s", "./hello"): "does not start and stop on signals",
+    ("-x", "./hello"): "no exception level",
+    ("-y", "./hello"): "no costs of events here yet",
+    ("-c", "table", "./hello"): "no costs of events here yet",
+}.items():
+    ran = tool("perfex", *words, TARE_ON="exact")
+    ok(ran.code in (2, 3) and told in ran.err and ran.out == "", f"perfex {' '.join(words)}: {told}", ran)
+has(tool("perfex", "--help").out, "usage: perfex", "perfex --help")
+
+# ---- run_p5mon ----
+ran = tool("run_p5mon", TARE_ON="exact")
+ok(ran.code != 0 and "cannot open './STD_PARMS': no such file" in ran.err and "-P FILE" in ran.err, "without a file of parameters the error names ./STD_PARMS", ran)
+write("STD_PARMS", """# the thesis, Figure C.1
+(p5mon
+    command = hello;
+    repetitions = 5;
+    user_events = yes;
+    kernel_events = no;
+    instructions_executed = yes;
+    data_write = yes;
+    output_file = results;
+end)
+""")
+ran = tool("run_p5mon", TARE_ON="exact")
+equal(ran.code, 0, "run_p5mon reads ./STD_PARMS, and finds the command in the current directory")
+has(ran.out, "\n parameter file: ./STD_PARMS\n", "the header has the file (Figure 4.2)")
+has(ran.out, "Results (for 5 repetitions with a 95% confidence level):", "... how often (Figure 4.3)")
+has(ran.out, "\n  Instructions Executed: 4004.0 +/- 0.0 (0.000%)\n", "... and each event's mean and interval")
+has(read("results"), "0x16 -1 4004", "the parseable file has the summary line (Figure 4.7)")
+equal(ran.err, "", "... and nothing is on standard error")
+ran = tool("run_p5mon", "-Frepetitions=2", "-F", "data_write=no", "-Fcommand=./hello", TARE_ON="exact")
+has(ran.out, "Results (for 2 repetitions", "-FKEY=VALUE overrides the file, in one word or two")
+has_not(ran.out, "Data Write", "... so that events can be left out")
+has(ran.out, " arguments: -Frepetitions=2", "... and the header has them")
+write("other", "(p5mon\ncommand = ./hello; instructions_executed = yes; end)\n")
+has(tool("run_p5mon", "-Pother", TARE_ON="exact").out, "parameter file: other", "-P FILE, in one word")
+has(tool("run_p5mon", STD_PARMS_FILE="other", TARE_ON="exact").out, "parameter file: other", "STD_PARMS_FILE names the default")
+for words, text, told in [
+    (("-X",), None, "unknown option '-X'"),
+    (("./hello",), None, "the program to run is the parameter 'command'"),
+    (("-P",), None, "needs a value"),
+    ((), "\x00\xff(p5mon", "STD_PARMS"),
+    ((), "(p5mon command = hello; nonsense = yes; end)", "nonsense"),
+    ((), "(p5mon repetitions = -3; end)", "repetitions"),
+    ((), "(p5mon command = nowhere_at_all; instructions_executed = yes; end)", "nowhere_at_all"),
+]:
+    if text is not None:
+        write("STD_PARMS", text.encode("latin-1"))
+    ran = tool("run_p5mon", *words, TARE_ON="exact")
+    ok(ran.code != 0 and told in ran.err, f"run_p5mon {' '.join(words)} {ascii(text or '')}: {told}", ran)
+has(tool("run_p5mon", "--help").out, "usage: run_p5mon", "run_p5mon --help")
+for name in ("perfex", "run_p5mon"):
+    ok(max(map(len, tool(name, "--help").out.splitlines())) <= 80, f"the help of {name} has lines of at most 80 columns")
+done()
