@@ -85,11 +85,13 @@ void kernel_machine_of(const struct machine *machine, struct kernel_machine *out
 	set(out, "", "levels", n);
 	if (machine->first_instruction_tlb != MACHINE_NONE)
 		set_tlb(out, "itlb", machine, machine->first_instruction_tlb);
+	set(out, "tlb", "levels", 0);
 	if (machine->first_data_tlb != MACHINE_NONE) {
 		set_tlb(out, "dtlb", machine, machine->first_data_tlb);
 		uint8_t next = machine->tlbs[machine->first_data_tlb].next;
 		if (next != MACHINE_NONE)
 			set_tlb(out, "stlb", machine, next);
+		set(out, "tlb", "levels", next != MACHINE_NONE ? 2 : 1);
 	}
 	if (machine->direction.kind != PREDICT_NONE)
 		set_branches(out, machine);

@@ -33,6 +33,7 @@ static const struct {
 	TLB("itlb", "instruction TLB"),
 	TLB("dtlb", "data TLB"),
 	TLB("stlb", "second-level TLB"),
+	{"tlb.levels", "data TLBs, one behind the other"},
 	{"levels", "data caches, one behind the other"},
 	{"unified", "1: code and data share what is behind the first level"},
 	{"coherent", "1: caches of cores are kept coherent"},
