@@ -13,6 +13,6 @@
 2:	finish
 
 	.bss
-	.balign	4096
+	.balign	65536			/* entries of a TLB can stand for several pages */
 elements:
 	.skip	100000 * ELEMENT

@@ -11,6 +11,7 @@
 #include "cli/say.h"
 #include "cli/store_options.h"
 #include "cli/verify_counters.h"
+#include "cli/verify_paper.h"
 #include "report/study.h"
 #include "report/study_figures.h"
 #include "report/study_suite.h"
@@ -18,7 +19,7 @@
 #include "session/suite.h"
 #include "session/verify.h"
 
-enum { HELP, EVENT, PERIOD, SEED, SUITE, JSON, FIGURES, OUTPUT, QUICK, ON, KERNELS, ANEW };
+enum { HELP, EVENT, PERIOD, SEED, SUITE, JSON, FIGURES, OUTPUT, QUICK, ON, KERNELS, ANEW, PAPER, PAGE };
 
 const struct option_row verify_option_rows[] = {
 	{.help = "Counters"},
@@ -29,6 +30,9 @@ const struct option_row verify_option_rows[] = {
 	{0, "kernels", "NAMES", "run these kernels, separated by commas", KERNELS},
 	{0, "anew", NULL, "begin anew where a verification was interrupted", ANEW},
 	STORE_OPTION_ROWS,
+	{.help = "Papers"},
+	{0, "paper", "korn", "run the experiments of a paper again", PAPER},
+	{0, "html", "FILE", "write the paper's report to this file, as a page with figures", PAGE},
 	{.help = "Sampling"},
 	{'c', "period", "N",
 	 "the shortest of nine periods, each twice the one before (default 65536; of clocks 250000 nanoseconds)",
@@ -47,6 +51,7 @@ const struct option_row verify_option_rows[] = {
 struct verify_request {
 	struct verify_sampling sampling;
 	struct verify_counters_request counters;
+	struct verify_paper_request paper;
 	const char *output, *figures;
 	bool named, suite, json, help;
 	const char *of_sampling, *of_counters; /* the first option that is of one of them alone */
@@ -71,6 +76,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case ON: r->counters.asked.on = value; return true;
 	case KERNELS: r->counters.asked.kernels = value; return true;
 	case ANEW: r->counters.asked.anew = true; return true;
+	case PAPER: r->paper.paper = value; return true;
+	case PAGE: r->paper.page = value; return true;
 	case JSON: r->json = true; return true;
 	case SUITE: r->suite = true; return true;
 	case FIGURES: r->figures = value; return true;
@@ -93,6 +100,7 @@ static int show_help(void)
 {
 	say_begin_output();
 	fputs("usage: tare verify [OPTIONS]\n"
+	      "       tare verify --paper NAME [--html FILE]\n"
 	      "       tare verify sampling [OPTIONS] [--] PROGRAM [ARGS...]\n"
 	      "       tare verify sampling [OPTIONS] --suite\n"
 	      "\n"
@@ -210,8 +218,23 @@ static int run(struct verify_request *r)
 	return !done ? say_failure(&err) : kept ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);
 }
 
-static bool check_counters(const struct verify_request *r, int words, struct error *err)
+static bool check_paper(struct verify_request *r, int words, struct error *err)
 {
+	const struct counters_asked *counters = &r->counters.asked;
+	if (!r->paper.paper)
+		return error_set(err, ERROR_USAGE, "--html: only of --paper");
+	if (words || r->of_sampling || counters->events || counters->on || counters->kernels || counters->anew)
+		return error_set(err, ERROR_USAGE, "of --paper are --quick, --html, --json and -o alone");
+	r->paper.quick = counters->quick;
+	r->paper.json = r->json;
+	r->paper.output = r->output;
+	return true;
+}
+
+static bool check_counters(struct verify_request *r, int words, struct error *err)
+{
+	if (r->paper.paper || r->paper.page)
+		return check_paper(r, words, err);
 	if (words) {
 		error_set(err, ERROR_USAGE, "remove the program: tare's own kernels are run");
 		return error_hint(err, "'tare verify sampling PROGRAM ARGS...' studies sampling");
@@ -240,6 +263,8 @@ static bool parse(int argc, char **argv, struct verify_request *r, struct error 
 		return true;
 	if (!named)
 		return check_counters(r, argc - rest, err);
+	if (r->paper.paper || r->paper.page)
+		return error_set(err, ERROR_USAGE, "--paper and --html stand without 'sampling'");
 	if (r->of_counters)
 		return error_set(err, ERROR_USAGE, "%s are of counters, not of sampling", r->of_counters);
 	if (named && r->suite && rest == argc)
@@ -264,6 +289,8 @@ int command_verify(int argc, char **argv)
 		return show_help();
 	if (r.named)
 		return run(&r);
+	if (r.paper.paper)
+		return verify_paper_run(&r.paper);
 	r.counters.output = r.output;
 	r.counters.json = r.json;
 	return verify_counters_run(&r.counters);

@@ -56,6 +56,11 @@ void document_add_flame(struct document *document, const struct named_profile *n
 	add(document, &(struct document_block){.kind = BLOCK_FLAME, .named = named, .event = event});
 }
 
+void document_add_figure(struct document *document, const struct paper_figure *figure)
+{
+	add(document, &(struct document_block){.kind = BLOCK_FIGURE, .figure = figure});
+}
+
 const char *document_trouble(const struct document *document)
 {
 	return document->failed ? "out of memory: a part of the report is not shown" : NULL;

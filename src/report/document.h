@@ -66,10 +66,12 @@ enum document_kind {
 	BLOCK_COLUMNS,    /* a table of its own columns */
 	BLOCK_FACT,       /* label and text: where the numbers come from; a writer may leave them out */
 	BLOCK_FLAME,      /* a flame graph of `event`; without a drawing it has no text */
+	BLOCK_FIGURE,     /* a drawing of `figure`; a writer without drawings leaves it out */
 };
 
 struct columns; /* report/columns.h */
 struct named_profile;
+struct paper_figure; /* result/paper_study.h */
 
 struct document_block {
 	enum document_kind kind;
@@ -81,6 +83,7 @@ struct document_block {
 	struct document_table table;
 	struct columns *columns;           /* of BLOCK_COLUMNS; the document's */
 	const struct named_profile *named; /* of BLOCK_FLAME; borrowed, it outlives the document */
+	const struct paper_figure *figure; /* of BLOCK_FIGURE; likewise */
 	size_t event;                      /* likewise */
 	/* what a reader wants to know first, where a writer has room for it above the tables */
 	bool answer;
@@ -111,6 +114,9 @@ struct columns *document_add_columns(struct document *document, size_t n);
 
 /* named outlives the document. */
 void document_add_flame(struct document *document, const struct named_profile *named, size_t event);
+
+/* figure outlives the document. */
+void document_add_figure(struct document *document, const struct paper_figure *figure);
 
 /* What a writer says when something is missing; NULL when nothing is. */
 const char *document_trouble(const struct document *document);

@@ -54,6 +54,9 @@ void html_range(struct html *html, const struct html_axis *axis, const struct co
  * with its interval below. */
 void html_runs(struct html *html, const struct estimate *estimate);
 
+/* figure.c: lines over an axis, with what each is, and its points' numbers as tips. */
+void html_figure(struct html *html, const struct paper_figure *figure);
+
 /* tables.c */
 void html_counts(struct html *html, const struct document_table *table);
 /* runs: with a drawing of each row's repetitions. */
