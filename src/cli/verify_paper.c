@@ -14,7 +14,7 @@
 #include "session/interrupt.h"
 #include "session/paper.h"
 
-struct progress {
+struct paper_progress {
 	struct progress_line line;
 	bool terminal;
 	struct clock clock;
@@ -23,7 +23,7 @@ struct progress {
 
 static void show_progress(void *context, const char *name, size_t done, size_t all)
 {
-	struct progress *p = context;
+	struct paper_progress *p = context;
 	double seconds = 1e-9 * (double)(clock_now_ns(&p->clock) - p->began_ns);
 	if (p->terminal)
 		progress_line_show(&p->line, "measurement", done + 1, all,
@@ -59,7 +59,7 @@ int verify_paper_run(const struct verify_paper_request *r)
 	struct paper_study study;
 	struct error err = {0};
 	FILE *out, *page;
-	struct progress progress = {.terminal = isatty(STDERR_FILENO), .clock = clock_monotonic()};
+	struct paper_progress progress = {.terminal = isatty(STDERR_FILENO), .clock = clock_monotonic()};
 	struct paper_asked asked = {.paper = r->paper,
 				    .quick = r->quick,
 				    .interrupt = interrupt_catch(),

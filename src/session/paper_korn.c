@@ -15,7 +15,7 @@
 
 #include "session/paper_inside.h"
 
-enum way { COMMAND, REGION, SIMULATED, WAYS };
+enum korn_way { COMMAND, REGION, SIMULATED, WAYS };
 enum { SIZES_MOST = 32, EVENTS_MOST = 4 };
 
 static const char *const way_names[WAYS] = {"command (perfex)", "region (libperfex)", "simulator (sim-outorder)"};
@@ -33,26 +33,26 @@ static const uint64_t array_sizes[] = {100,   250,    500,    700,    800,    10
 				       70000, 100000, 200000, 300000, 500000, 700000, 1000000};
 
 /* What a benchmark counts. */
-struct subject {
+struct korn_subject {
 	const char *request, *event; /* as -e has it, and its canonical name */
 	const char *printed;         /* the row of Table 2, and of the figures' table */
 	const char *title;
 	double (*predicted)(double n); /* NULL: the kernel's truth */
 };
 
-struct bench {
+struct korn_bench {
 	const char *kernel, *x_label;
 	const uint64_t *sizes;
 	size_t n_sizes;
 	double per_size; /* x of the figures for each unit of n */
-	const struct subject *subjects;
+	const struct korn_subject *subjects;
 	size_t n_subjects;
 	bool of_machine; /* events of caches: all ways are counted by the model */
 };
 
 /* What was seen of a benchmark. */
-struct seen {
-	const struct bench *bench;
+struct korn_seen {
+	const struct korn_bench *bench;
 	uint64_t sizes[SIZES_MOST];
 	size_t n;
 	double predicted[EVENTS_MOST][SIZES_MOST];
@@ -71,24 +71,24 @@ static double level_2_misses(double n) { return units(4 * n, 128); }
 /* an entry stands for a pair of 4-KB pages */
 static double tlb_misses(double n) { return units(4 * n, 8192); }
 
-static const struct subject loop_subjects[] = {
+static const struct korn_subject loop_subjects[] = {
 	{"instructions:u", "instructions", "Decoded Instructions", "Figure 3: loop, instructions", NULL},
 	{"loads:u", "loads", "Decoded Loads", "Figure 4: loop, loads", NULL},
 	{"stores:u", "stores", "Decoded Stores", "Figure 5: loop, stores", NULL},
 	{"conditional-branches:u", "conditional-branches", "Conditional Resolved Branches",
 	 "Figure 6: loop, conditional branches", NULL},
 };
-static const struct subject linear_subjects[] = {
+static const struct korn_subject linear_subjects[] = {
 	{"l1i-load-misses:u", NULL, "Figure 7", "Figure 7: linear, L1 instruction cache misses", code_misses},
 };
-static const struct subject array_subjects[] = {
+static const struct korn_subject array_subjects[] = {
 	{"l1d-misses:u", NULL, "Figure 8", "Figure 8: array, L1 data cache misses", data_misses},
 	{"l2-misses:u", NULL, "Figure 9", "Figure 9: array, L2 misses", level_2_misses},
 	{"tlb-misses:u", NULL, "Figure 10", "Figure 10: array, TLB misses", tlb_misses},
 };
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-static const struct bench benches[] = {
+static const struct korn_bench benches[] = {
 	{"body", "loop iterations", loop_sizes, COUNT(loop_sizes), 1, loop_subjects, COUNT(loop_subjects), false},
 	{"linear", "instructions", linear_sizes, COUNT(linear_sizes), 9, linear_subjects, COUNT(linear_subjects),
 	 true},
@@ -102,7 +102,7 @@ enum { BENCHES = COUNT(benches), LOOP = 0, LINEAR = 1, ARRAY = 2 };
 /* Sizes for which Table 2 has columns. */
 static bool is_of_table_2(uint64_t size) { return size == 250 || size == 10000 || size == 30000; }
 
-static void choose_sizes(const struct paper_work *w, struct seen *s)
+static void choose_sizes(const struct paper_work *w, struct korn_seen *s)
 {
 	/* the first, every third up to the last, and those that Table 2 asks for */
 	for (size_t i = 0; i < s->bench->n_sizes; i++)
@@ -111,11 +111,11 @@ static void choose_sizes(const struct paper_work *w, struct seen *s)
 			s->sizes[s->n++] = s->bench->sizes[i];
 }
 
-static bool predict(struct paper_work *w, struct seen *s, const struct kernel *kernel)
+static bool predict(struct paper_work *w, struct korn_seen *s, const struct kernel *kernel)
 {
 	for (size_t e = 0; e < s->bench->n_subjects; e++)
 		for (size_t i = 0; i < s->n; i++) {
-			const struct subject *subject = &s->bench->subjects[e];
+			const struct korn_subject *subject = &s->bench->subjects[e];
 			if (subject->predicted)
 				s->predicted[e][i] = subject->predicted((double)s->sizes[i]);
 			else if (!kernel_predict_region(kernel, subject->event, s->sizes[i], NULL,
@@ -125,7 +125,7 @@ static bool predict(struct paper_work *w, struct seen *s, const struct kernel *k
 	return true;
 }
 
-static bool run_way(struct paper_work *w, struct seen *s, const struct kernel *kernel, enum way way)
+static bool run_way(struct paper_work *w, struct korn_seen *s, const struct kernel *kernel, enum korn_way way)
 {
 	struct paper_counter counter;
 	const char *requests[EVENTS_MOST];
@@ -148,26 +148,26 @@ static bool run_way(struct paper_work *w, struct seen *s, const struct kernel *k
 	return done;
 }
 
-static bool run_bench(struct paper_work *w, struct seen *s)
+static bool run_bench(struct paper_work *w, struct korn_seen *s)
 {
 	const struct kernel *kernel = paper_kernel(w, s->bench->kernel);
 	bool done = kernel && predict(w, s, kernel);
 	for (int way = 0; done && way < WAYS; way++)
-		done = run_way(w, s, kernel, (enum way)way);
+		done = run_way(w, s, kernel, (enum korn_way)way);
 	return done;
 }
 
 /* ---- what it comes to ---- */
 
 /* (mean - predicted) / predicted; NAN: not counted. */
-static double error_of(const struct seen *s, enum way way, size_t event, size_t i)
+static double error_of(const struct korn_seen *s, enum korn_way way, size_t event, size_t i)
 {
 	const struct paper_count *c = &s->counts[way][event][i];
 	return c->known ? (c->mean - s->predicted[event][i]) / s->predicted[event][i] : NAN;
 }
 
 /* The smallest size from which on all tested ones are within `share`; 0: there is none. */
-static double within_from(const struct seen *s, enum way way, size_t event, double share)
+static double within_from(const struct korn_seen *s, enum korn_way way, size_t event, double share)
 {
 	double from = 0;
 	for (size_t i = s->n; i-- > 0;) {
@@ -178,7 +178,7 @@ static double within_from(const struct seen *s, enum way way, size_t event, doub
 	return from;
 }
 
-static double largest_error(const struct seen *s, enum way way, size_t event)
+static double largest_error(const struct korn_seen *s, enum korn_way way, size_t event)
 {
 	double most = 0;
 	for (size_t i = 0; i < s->n; i++)
@@ -187,7 +187,7 @@ static double largest_error(const struct seen *s, enum way way, size_t event)
 }
 
 /* Where a size is, of those of Table 2. */
-static size_t index_of(const struct seen *s, uint64_t size)
+static size_t index_of(const struct korn_seen *s, uint64_t size)
 {
 	size_t i = 0;
 	while (i + 1 < s->n && s->sizes[i] != size)
@@ -195,7 +195,7 @@ static size_t index_of(const struct seen *s, uint64_t size)
 	return i;
 }
 
-static double overhead(const struct seen *s, size_t event)
+static double overhead(const struct korn_seen *s, size_t event)
 {
 	size_t i = index_of(s, 10000);
 	return s->counts[COMMAND][event][i].mean - s->predicted[event][i];
@@ -206,7 +206,7 @@ static const char *size_text(struct paper_work *w, double size)
 	return size > 0 ? paper_count_text(w, size) : "NA";
 }
 
-static const char *source_of(const struct seen *s, enum way way, size_t event)
+static const char *source_of(const struct korn_seen *s, enum korn_way way, size_t event)
 {
 	const struct paper_count *c = &s->counts[way][event][s->n - 1];
 	return c->known ? c->source : "not counted";
@@ -246,7 +246,7 @@ static bool tell_table_1(struct paper_work *w)
 }
 
 static bool table_2_row(struct paper_work *w, struct paper_block *block, const struct paper_table *printed,
-			const struct seen *s, size_t event)
+			const struct korn_seen *s, size_t event)
 {
 	const char *row = s->bench->subjects[event].printed;
 	const char *cells[PAPER_CELLS_MOST] = {row, "paper"};
@@ -271,7 +271,7 @@ static bool table_2_row(struct paper_work *w, struct paper_block *block, const s
 	return paper_row_of(w, block, ours);
 }
 
-static bool tell_table_2(struct paper_work *w, const struct seen *s)
+static bool tell_table_2(struct paper_work *w, const struct korn_seen *s)
 {
 	struct paper_table printed;
 	const char *columns[PAPER_CELLS_MOST + 1] = {"event", "source"};
@@ -321,7 +321,7 @@ static double upper_error(const char *range)
 	return dash ? paper_number(dash + 1) / 100 : NAN;
 }
 
-static bool tell_law(struct paper_work *w, const struct seen *s)
+static bool tell_law(struct paper_work *w, const struct korn_seen *s)
 {
 	static const char *const columns[] = {"event",
 					      "source",
@@ -359,19 +359,19 @@ static bool tell_law(struct paper_work *w, const struct seen *s)
 		       "still 172 %%.");
 }
 
-static bool draw(struct paper_work *w, const struct seen *s, size_t event)
+static bool draw(struct paper_work *w, const struct korn_seen *s, size_t event)
 {
-	const struct subject *subject = &s->bench->subjects[event];
+	const struct korn_subject *subject = &s->bench->subjects[event];
 	struct paper_block *block = paper_figure_block(w, subject->title, s->bench->x_label,
 						       "error against the prediction");
 	for (int way = 0; block && way < WAYS; way++) {
 		struct paper_series *line = paper_series_of(w, block, way_names[way],
-							    source_of(s, (enum way)way, event), s->n);
+							    source_of(s, (enum korn_way)way, event), s->n);
 		if (!line)
 			return false;
 		for (size_t i = 0; i < s->n; i++) {
 			line->x[i] = (double)s->sizes[i] * s->bench->per_size;
-			line->y[i] = 100 * error_of(s, (enum way)way, event, i);
+			line->y[i] = 100 * error_of(s, (enum korn_way)way, event, i);
 		}
 		line->n = s->n;
 	}
@@ -381,7 +381,7 @@ static bool draw(struct paper_work *w, const struct seen *s, size_t event)
 }
 
 /* "+2754 % to +6.89 %; within 5 % from 40,000 on" */
-static const char *found_text(struct paper_work *w, const struct seen *s, enum way way, size_t event)
+static const char *found_text(struct paper_work *w, const struct korn_seen *s, enum korn_way way, size_t event)
 {
 	double from = within_from(s, way, event, 0.05), last = error_of(s, way, event, s->n - 1);
 	if (isnan(last))
@@ -393,7 +393,7 @@ static const char *found_text(struct paper_work *w, const struct seen *s, enum w
 }
 
 /* The figure, and what the paper says of it beside what was found. */
-static bool tell_figure(struct paper_work *w, const struct seen *s, size_t event, const char *figure,
+static bool tell_figure(struct paper_work *w, const struct korn_seen *s, size_t event, const char *figure,
 			const char *difference)
 {
 	static const char *const columns[] = {"way", "counted here by", "paper",
@@ -407,15 +407,15 @@ static bool tell_figure(struct paper_work *w, const struct seen *s, size_t event
 	struct paper_block *block = paper_table_block(w, columns);
 	for (int way = 0; block && way < WAYS; way++) {
 		const char *paper = paper_cell(&t, figure, printed[way]);
-		const char *cells[] = {way_names[way], source_of(s, (enum way)way, event), paper ? paper : "",
-				       found_text(w, s, (enum way)way, event)};
+		const char *cells[] = {way_names[way], source_of(s, (enum korn_way)way, event), paper ? paper : "",
+				       found_text(w, s, (enum korn_way)way, event)};
 		if (!paper_row_of(w, block, cells))
 			return false;
 	}
 	return block && paper_text(w, "%s", difference);
 }
 
-static bool tell_figures(struct paper_work *w, const struct seen *seen)
+static bool tell_figures(struct paper_work *w, const struct korn_seen *seen)
 {
 	static const char by_engine[] = "The region is within 5% at every size here, because the engine's regions "
 					"have no code of their own in the count; "
@@ -470,7 +470,7 @@ static bool tell_application(struct paper_work *w)
 
 bool paper_korn(struct paper_work *w)
 {
-	struct seen *seen = calloc(BENCHES, sizeof *seen);
+	struct korn_seen *seen = calloc(BENCHES, sizeof *seen);
 	if (!seen)
 		return error_no_memory(w->err);
 	bool done = true;

@@ -10,7 +10,7 @@ extern const struct embedded_file paper_files[];
 
 static const char SUFFIX[] = ".table";
 
-struct reading {
+struct table_reading {
 	const char *source;
 	size_t line;
 	struct arena *arena;
@@ -18,7 +18,7 @@ struct reading {
 	struct error *err;
 };
 
-static bool wrong(const struct reading *r, const char *what)
+static bool wrong(const struct table_reading *r, const char *what)
 {
 	return error_set(r->err, ERROR_SYNTAX, "%s:%zu: %s", r->source, r->line, what);
 }
@@ -26,7 +26,7 @@ static bool wrong(const struct reading *r, const char *what)
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /* Without blanks at both ends; NULL when memory ran out. */
-static const char *keep(const struct reading *r, const char *text, size_t length)
+static const char *keep(const struct table_reading *r, const char *text, size_t length)
 {
 	while (length && is_blank(*text))
 		text++, length--;
@@ -39,7 +39,7 @@ static const char *keep(const struct reading *r, const char *text, size_t length
 }
 
 /* Cells between bars; *n is at most PAPER_COLUMNS_MOST. */
-static bool split(const struct reading *r, const char *text, size_t length, const char **cells, size_t *n)
+static bool split(const struct table_reading *r, const char *text, size_t length, const char **cells, size_t *n)
 {
 	const char *end = text + length;
 	*n = 0;
@@ -56,7 +56,7 @@ static bool split(const struct reading *r, const char *text, size_t length, cons
 	}
 }
 
-static bool read_columns(struct reading *r, const char *text, size_t length)
+static bool read_columns(struct table_reading *r, const char *text, size_t length)
 {
 	struct paper_table *t = r->out;
 	if (t->n_columns)
@@ -73,7 +73,7 @@ static bool read_columns(struct reading *r, const char *text, size_t length)
 	return true;
 }
 
-static bool read_row(struct reading *r, const char *text, size_t length)
+static bool read_row(struct table_reading *r, const char *text, size_t length)
 {
 	struct paper_table *t = r->out;
 	size_t n;
@@ -92,7 +92,7 @@ static bool read_row(struct reading *r, const char *text, size_t length)
 	return true;
 }
 
-static bool read_text(struct reading *r, const char **to, const char *text, size_t length)
+static bool read_text(struct table_reading *r, const char **to, const char *text, size_t length)
 {
 	if (*to)
 		return wrong(r, "the key is given twice");
@@ -101,7 +101,7 @@ static bool read_text(struct reading *r, const char **to, const char *text, size
 	return (*to)[0] || wrong(r, "the key has no value");
 }
 
-static bool read_key(struct reading *r, const char *key, const char *value, size_t length)
+static bool read_key(struct table_reading *r, const char *key, const char *value, size_t length)
 {
 	struct paper_table *t = r->out;
 	const struct {
@@ -118,7 +118,7 @@ static bool read_key(struct reading *r, const char *key, const char *value, size
 	return wrong(r, "not a key: 'paper', 'number', 'title', 'note', 'columns' and 'row' are");
 }
 
-static bool read_line(struct reading *r, const char *line, size_t length)
+static bool read_line(struct table_reading *r, const char *line, size_t length)
 {
 	const char *text = keep(r, line, length);
 	if (!text)
@@ -143,7 +143,7 @@ static bool read_line(struct reading *r, const char *line, size_t length)
 bool paper_table_read(const char *text, size_t length, const char *source, struct arena *arena,
 		      struct paper_table *out, struct error *err)
 {
-	struct reading r = {.source = source, .arena = arena, .out = out, .err = err};
+	struct table_reading r = {.source = source, .arena = arena, .out = out, .err = err};
 	*out = (struct paper_table){0};
 	if (memchr(text, '\0', length))
 		return error_set(err, ERROR_SYNTAX, "%s: it has a NUL character", source);
