@@ -11,6 +11,9 @@ static const struct {
 	bool (*run)(struct paper_work *w);
 } papers[] = {
 	{"korn", "Korn, Teller and Castillo: Just how accurate are performance counters? (2001)", paper_korn},
+	{"nieto",
+	 "Nieto, Bayona, Salayandia, Teller and DeRose: Hardware performance metrics and compiler switches",
+	 paper_nieto},
 };
 enum { PAPERS = sizeof papers / sizeof *papers };
 

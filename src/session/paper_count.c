@@ -1,5 +1,6 @@
 /* Executions for a paper's study. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -153,4 +154,30 @@ const struct kernel *paper_kernel(struct paper_work *w, const char *name)
 		return NULL;
 	}
 	return kernel;
+}
+
+bool paper_sweep(struct paper_work *w, const char *name, bool region, const char *on, const char *const *requests,
+		 size_t n_requests, const uint64_t *sizes, size_t n_sizes, struct paper_count *counts)
+{
+	struct paper_counter counter;
+	const struct kernel *kernel = kernels_find(&w->kernels, name);
+	if (kernel && kernel->path && kernel->why_not) { /* this CPU lacks an instruction of it */
+		for (size_t i = 0; i < n_sizes * n_requests; i++)
+			counts[i] = (struct paper_count){
+				.mean = NAN, .sd = NAN, .least = NAN, .most = NAN, .why = kernel->why_not};
+		return true;
+	}
+	if (!(kernel = paper_kernel(w, name)))
+		return false;
+	bool done = paper_counter_open(w, &counter, on, requests, n_requests);
+	for (size_t i = 0; done && i < n_sizes; i++) {
+		char number[24];
+		const char *argv[] = {region ? kernel->region_path : kernel->path, number, NULL};
+		snprintf(number, sizeof number, "%llu", (unsigned long long)sizes[i]);
+		if (w->asked->progress)
+			w->asked->progress(w->asked->progress_context, name, w->done++, w->all);
+		done = paper_count(w, &counter, argv, region ? kernel->region : NULL, counts + i * n_requests);
+	}
+	paper_counter_close(&counter);
+	return done;
 }

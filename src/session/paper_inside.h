@@ -80,6 +80,12 @@ bool paper_count(struct paper_work *w, struct paper_counter *counter, const char
 /* A kernel that can run here, as a whole command and as a region; else NULL and `err` is set. */
 const struct kernel *paper_kernel(struct paper_work *w, const char *name);
 
+/* A kernel at several sizes: counts[size * n_requests + request] of its region, or of all of it without libc (command).
+ * False: err is set. */
+bool paper_sweep(struct paper_work *w, const char *kernel, bool region, const char *on,
+		 const char *const *requests, size_t n_requests, const uint64_t *sizes, size_t n_sizes,
+		 struct paper_count *counts);
+
 /* ---- the papers ---- */
 
 bool paper_korn(struct paper_work *w);

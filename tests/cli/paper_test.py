@@ -109,12 +109,50 @@ def korn():
         ok(lines["command (perfex)"]["y"][0] > 100, f"korn: {title}: at the smallest size the command's error is above 100 %", lines)
     array = s.figure(figures[5])["simulator (sim-outorder)"]
     more = [round(y * math.ceil(x / 8) / 100) for x, y in zip(array["x"], array["y"])]
-    ok(len(set(more)) == 1 and 0 <= more[0] <= 4, "korn: the simulator's data misses are the prediction and the same few lines of the stack at each size", more)
+    ok(max(more) - min(more) <= 1 and 0 <= min(more) <= 3,
+       "korn: the simulator's data misses are the prediction and a few lines of the stack (one more where the argument's digits cross a line)", more)
+    s.check_page()
+
+
+def nieto():
+    s = Study("nieto")
+
+    # square roots: the paper's counts for each element, and ours by arithmetic
+    for table, fp, of_paper in (("Table 2", 2, 2), ("Table 3", 7, 21), ("Table 4", 8, 21.6), ("Table 5", 3, 3), ("Table 6", 3, 3)):
+        rows = {(row["source"] == "paper", row["count"]): row for row in s.table(table)}
+        theirs = rows.get((True, "Mean FP"), {})
+        ours = next((row for (paper, name), row in rows.items() if not paper and name.startswith("FP")), {})
+        ok(abs(number(theirs.get("1,000,000", "")) / 1e6 - of_paper) < 0.01, f"nieto: {table} has the paper's {of_paper} for each element", theirs)
+        equal([number(ours.get(n, "")) for n in ("100", "1,000", "10,000", "100,000", "1,000,000")], [fp * 10.0**k for k in range(2, 7)],
+              f"nieto: {table}: {fp} for each element here, to the event")
+
+    # rounding
+    rows = {row["count"]: row for row in s.table("Table 7")}
+    for name, each in (("fp-add-single: 50 additions", 50), ("fp-rounded: 10 a + b*1.5", 50), ("fp-unrounded: 10 a + b*1.5f", 20)):
+        equal(number(rows[name]["1,000,000"]), each * 1e6, f"nieto: Table 7: '{name}': {each} for each iteration")
+    equal(rows["GCC no flags: Mean-Reported Count"]["1,000,000"], "100,000,073", "nieto: Table 7 has the paper's count")
+
+    # calibration: constants
+    rows = s.table("Table 10, here")
+    equal([number(row["region - predicted"]) for row in rows], [8.0] * 5, "nieto: Table 10: the region has 8 instructions more at each size")
+    equal([number(row["command - predicted"]) for row in rows], [19.0 + 7 * digits for digits in range(1, 6)], "nieto: Table 10: so has the command its own")
+
+    # the instruction cache: 4-byte instructions, lines of 128 bytes, blocks of 32
+    for row in s.table("Table 11"):
+        n = number(row["instructions"])
+        equal(number(row["hits expected"]), n / 8 - n / 32, f"nieto: Table 11: {row['instructions']}: the paper's expected hits are n/8 - n/32")
+        more = number(row["misses, power3 (SD)"]) - number(row["misses expected"])
+        equal(more, 2.0, f"nieto: Table 11: {row['instructions']}: misses are those expected, the jump's line and the return's")
+        hits = number(row["hits, power3 (SD)"]) - number(row["hits expected"])
+        equal(hits, 1.0, f"nieto: Table 11: {row['instructions']}: hits are those expected, and the second block of the jump's line")
+    line = s.figure("Table 11")["Power3 (Table 11)"]
+    equal([round(y, 2) for y in line["y"][:2]], [30.56, 37.37], "nieto: Figure 5 has the percentages that the paper's text gives")
     s.check_page()
 
 
 if RUNS:
     korn()
+    nieto()
 else:
     skip("kernels of this build are sanitized", "the experiments are run")
 
