@@ -1,4 +1,5 @@
-/* A paper's experiment, run again (result/paper_study.h), as text, page and JSON; a stream's troubles are the caller's. */
+/* A paper's experiment, run again (result/paper_study.h), as text, page and JSON; a stream's troubles are the
+ * caller's. */
 #ifndef TARE_REPORT_PAPER_H
 #define TARE_REPORT_PAPER_H
 

@@ -1,5 +1,5 @@
-/* A paper's experiment, run again: what `tare verify --paper` reports, in the order in which it says it. Plain records, in one
- * arena. */
+/* A paper's experiment, run again: what `tare verify --paper` reports, in the order in which it says it. Plain
+ * records, in one arena. */
 #ifndef TARE_RESULT_PAPER_STUDY_H
 #define TARE_RESULT_PAPER_STUDY_H
 

@@ -1,10 +1,10 @@
 /*
- * The papers' experiments, run again here and on the machine that the paper had, as tare models it: `tare verify --paper`.
- * Without a terminal.
+ * The papers' experiments, run again here and on the machine that the paper had, as tare models it: `tare
+ * verify --paper`. Without a terminal.
  *
  * What always holds:
- *  1. A number in a study is the paper's own (data/papers), was counted in this run, or was computed from such; each column
- *     or series says which, and what counted it.
+ *  1. A number in a study is the paper's own (data/papers), was counted in this run, or was computed from
+ *     such; each column or series says which, and what counted it.
  *  2. What cannot be run here is a block that says so, and why (PAPER_MISSING): there is no number in its place.
  *  3. Each execution is a process of its own. */
 #ifndef TARE_SESSION_PAPER_H

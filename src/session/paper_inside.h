@@ -66,22 +66,22 @@ struct paper_counter {
 	bool varies;                        /* a counter: many repetitions */
 };
 
-/* requests: "instructions:u" …; an event that this backend does not count here has `why`. To be closed, also after a
- * failure. */
+/* requests: "instructions:u" …; an event that this backend does not count here has `why`. To be closed, also
+ * after a failure. */
 bool paper_counter_open(struct paper_work *w, struct paper_counter *counter, const char *on,
 			const char *const *requests, size_t n);
 void paper_counter_close(struct paper_counter *counter);
 
-/* Executes argv and counts all of it, or its function `region`. counts[n_asked]. False: err is set; a program that ends
- * with another status than 0 is an error. */
+/* Executes argv and counts all of it, or its function `region`. counts[n_asked]. False: err is set; a program
+ * that ends with another status than 0 is an error. */
 bool paper_count(struct paper_work *w, struct paper_counter *counter, const char *const *argv, const char *region,
 		 struct paper_count *counts);
 
 /* A kernel that can run here, as a whole command and as a region; else NULL and `err` is set. */
 const struct kernel *paper_kernel(struct paper_work *w, const char *name);
 
-/* A kernel at several sizes: counts[size * n_requests + request] of its region, or of all of it without libc (command).
- * False: err is set. */
+/* A kernel at several sizes: counts[size * n_requests + request] of its region, or of all of it without libc
+ * (command). False: err is set. */
 bool paper_sweep(struct paper_work *w, const char *kernel, bool region, const char *on,
 		 const char *const *requests, size_t n_requests, const uint64_t *sizes, size_t n_sizes,
 		 struct paper_count *counts);

@@ -6,8 +6,8 @@
  *     libperfex     the function in it alone (--region kernel_body)
  *     sim-outorder  the R12000 as tare models it, of the kernel without any libc (NAME N)
  *
- * What is predicted is the measured code alone: from the kernel's truth (trust/kernels.h), or by the paper's formulas for
- * caches, which stand at `misses`. */
+ * What is predicted is the measured code alone: from the kernel's truth (trust/kernels.h), or by the paper's
+ * formulas for caches, which stand at `misses`. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -300,7 +300,8 @@ static bool tell_table_2(struct paper_work *w, const struct korn_seen *s)
 			     "be wrong in this way.");
 }
 
-/* N = O / (x · k): docs/closed-forms.md 1.2. The paper's k is in its own error at 250 iterations: e = O / (250 · k). */
+/* N = O / (x · k): docs/closed-forms.md 1.2. The paper's k is in its own error at 250 iterations: e = O / (250
+ * · k). */
 static bool law_row(struct paper_work *w, struct paper_block *block, const char *event, const char *whose,
 		    double o, double k, const char *five, const char *ten)
 {

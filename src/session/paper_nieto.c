@@ -1,11 +1,12 @@
-/* Nieto, Bayona, Salayandia, Teller and DeRose: what compiler switches do to floating-point counts, calibration, and the two
- * definitions of a hit in the instruction cache.
+/* Nieto, Bayona, Salayandia, Teller and DeRose: what compiler switches do to floating-point counts,
+ * calibration, and the two definitions of a hit in the instruction cache.
  *
  * The report's events by its processors' definitions (sections 4.3 and 4.6):
  *
  *     Power3    FP = arithmetic instructions, roots among them (PM_FPU0_CMPL + PM_FPU1_CMPL)
  *     Power4    FP = the same + stores of floating-point registers
- *     Power3    a hit of the instruction cache is a block of up to eight instructions that is fetched without a miss */
+ *     Power3    a hit of the instruction cache is a block of up to eight instructions that is fetched without
+ *     a miss */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

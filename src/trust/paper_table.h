@@ -9,8 +9,8 @@
  *     columns = event | libperfex within 5% | …
  *     row = Decoded Instructions | 250 | …
  *
- * What always holds of a table that was read: it has a paper, a number, a title, a column and a row; every row has as
- * many cells as there are columns; no two rows begin with the same cell. */
+ * What always holds of a table that was read: it has a paper, a number, a title, a column and a row; every row
+ * has as many cells as there are columns; no two rows begin with the same cell. */
 #ifndef TARE_TRUST_PAPER_TABLE_H
 #define TARE_TRUST_PAPER_TABLE_H
 

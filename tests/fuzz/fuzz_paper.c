@@ -1,4 +1,5 @@
-/* Tables of papers of any content: no crash; an error always has a text; a table that was read is what the header says. */
+/* Tables of papers of any content: no crash; an error always has a text; a table that was read is what the
+ * header says. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The papers' printed tables (trust/paper_table.h): all of them can be read, cells are as they are printed, and bad files are
- * refused with the line. */
+/* The papers' printed tables (trust/paper_table.h): all of them can be read, cells are as they are printed,
+ * and bad files are refused with the line. */
 #include <math.h>
 #include <string.h>
 

@@ -2,9 +2,10 @@
  * A figure: lines over a logarithmic axis, each with marks at its points, and a legend below.
  *
  * What always holds:
- *  1. A point stands at its x and y; its tip (<title>) has both numbers. A value that is not known has no point, and the line
- *     is interrupted there.
- *  2. A percent axis is linear from -1 to 1 and logarithmic beyond, on both sides of 0 (asinh): an error of 0 has a place.
+ *  1. A point stands at its x and y; its tip (<title>) has both numbers. A value that is not known has no
+ *     point, and the line is interrupted there.
+ *  2. A percent axis is linear from -1 to 1 and logarithmic beyond, on both sides of 0 (asinh): an error of 0
+ *     has a place.
  *  3. No line is told from another by its colour alone: each has its own dashes and marks. */
 #include <math.h>
 #include <string.h>
