@@ -150,9 +150,31 @@ def nieto():
     s.check_page()
 
 
+def safford():
+    s = Study("safford")
+    for table, wanted in (("Table 5.3", {"Branches": 101, "Instructions Executed": 307, "Taken Branch or BTB Hit": 101}),
+                          ("Table 5.4", {"Data Read": 5, "Data Write": 4, "Misaligned Data Memory Accesses": 6, "Branches": 5})):
+        rows = {row["event"]: row for row in s.table(table)}
+        for event, value in wanted.items():
+            equal(number(rows[event]["counted here"]), float(value), f"safford: {table}: {event}: the theory's {value} is counted")
+    rows = {row["event"]: row for row in s.table("Table 5.3")}
+    ok(number(rows["BTB Hits"]["counted here"]) in (98, 99), "safford: Table 5.3: 98 or 99 of 100 branches hit the BTB", rows["BTB Hits"])
+    equal(rows["Pipeline flushes"]["counted here"], "not counted", "safford: Table 5.3: what no model has is not counted, and not 0")
+    has(" ".join(block["text"] for block in s.under("Table 5.3", "text")), "Not counted: Pipeline flushes: ", "safford: Table 5.3: … with the reason")
+    rows = {row["event"]: row for row in s.table("Table 5.1")}
+    equal([number(rows[event]["loop of 10^6, here"]) for event in ("Data read", "Data write", "Branches", "Instructions Executed")],
+          [3000001.0, 2000002.0, 1000001.0, 4000004.0], "safford: Table 5.1: the loop's reads, writes, branches and instructions are as predicted")
+    theirs = number(rows["Data read"]["difference, paper"])
+    ok(abs(theirs - 3e6) < 1000, "safford: Table 5.1: the paper's own difference is 3 reads an iteration, too", theirs)
+    ok(len(s.table("Table D.1")) == 24, "safford: Table D.1 has 24 events")
+    ok(all(row["user, here"] == "not counted" or number(row["user, here"]) >= 0 for row in s.table("Table D.1")), "safford: each is counted, or says that it is not")
+    s.check_page()
+
+
 if RUNS:
     korn()
     nieto()
+    safford()
 else:
     skip("kernels of this build are sanitized", "the experiments are run")
 
