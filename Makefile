@@ -4,8 +4,8 @@
 #   make demo         builds, and counts a real program
 #   make check        every test: plain build, sanitized build, fuzzers, the guest with a PMU
 #   make check-programs  all of tests/programs, natively and under the engine; installs what they need, rewrites its table
-#   make check-quick  the plain build's tests but those of the guest and of the engine (tools/run-tests build:engine), for the
-#                     loop while working
+#   make check-quick  the plain build's tests but those of the guest and of the engine (tools/run-tests build:engine), and those that
+#                     take longest (LONG): for the loop while working
 #   make check-full   what is long: other CPUs, surroundings and Debians, everything in breadth (tests/README.md); goes on where it was
 #                     ROWS="cpu-* debian-13" runs some of it
 #   make bench        speed, as ratios against peers in one run
@@ -26,6 +26,14 @@ SERVICE_PACKAGES := $(if $(wildcard /run/systemd/system),,prometheus)
 # small ones of tests/programs' core that a Debian may lack
 PROGRAM_PACKAGES := bc busybox-static bzip2 git jq lua5.4 luajit make mawk openssl patch perl pigz python3 sqlite3 tmux xz-utils zstd
 
+# tests that take most of the time, which check-quick leaves out
+LONG := annotate calls callgrind export html progress ranks_mpi region same verify verify_counters verify_faults
+LONG := $(LONG:%=cli_%) python_pytest sweeps_test run_test reference_test inline_test model_cache_test stats_coverage_test gaps_test \
+	ranks_test mutations kernel_counts
+empty :=
+comma := ,
+LONG := $(subst $(empty) $(empty),$(comma),$(strip $(LONG)))
+
 .PHONY: demo check check-quick check-programs check-full bench install build plain sanitized guest clean
 
 build:
@@ -40,7 +48,7 @@ check: plain sanitized guest
 	tools/run-tests $(BUILD) $(SANITIZED):-vm,pmu,tools,programs
 
 check-quick: plain
-	tools/run-tests $(BUILD):-vm,pmu,programs,engine
+	tools/run-tests $(BUILD):-vm,pmu,programs,engine,$(LONG)
 
 # every row runs, and the table is kept, whatever fails
 check-full: plain sanitized guest
