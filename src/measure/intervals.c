@@ -39,6 +39,9 @@ static struct time_count count_between(const struct reading *before, const struc
 		return (struct time_count){.why = now->why ? now->why : "it was not counted"};
 	if (before->state == READING_FAILED)
 		return (struct time_count){.why = "what it was before this interval is not known"};
+	if (now->state == READING_COUNTED && now->unproven && now->count_raw == 0)
+		return (struct time_count){
+			.why = "not known to count: it counted 0 so far, and in all of tare's trials"};
 	bool counted = now->state == READING_COUNTED;
 	uint64_t enabled = difference(now->enabled_ns, before->enabled_ns);
 	uint64_t running = counted ? difference(now->running_ns, before->running_ns) : 0;

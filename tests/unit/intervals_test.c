@@ -58,6 +58,24 @@ static void differences(void)
 	intervals_free(&iv);
 }
 
+/* A counter that tare's trials did not move: its 0 is none until the program has moved it. */
+static void unproven(void)
+{
+	struct seen s = {0};
+	struct intervals iv = begun(&s);
+	struct reading still = counted(0, 90, 90), moved = counted(7, 190, 190), later = counted(7, 290, 290);
+	still.unproven = moved.unproven = later.unproven = true;
+	intervals_read(&iv, (struct reading[]){still, counted(0, 90, 90)}, 1100, false);
+	intervals_read(&iv, (struct reading[]){moved, counted(0, 190, 190)}, 1200, false);
+	intervals_read(&iv, (struct reading[]){later, counted(0, 290, 290)}, 1300, true);
+	ok(!s.counts[0][0].known && s.counts[0][0].why && strstr(s.counts[0][0].why, "not known to count"),
+	   "a 0 of a counter that nothing moved is not a count");
+	ok(s.counts[1][0].known && s.counts[1][0].value == 7 && s.counts[2][0].known && s.counts[2][0].value == 0,
+	   "once the program has moved it, it counts, and its 0 is one");
+	ok(s.counts[0][1].known && s.counts[0][1].value == 0, "another event's 0 is a count");
+	intervals_free(&iv);
+}
+
 static void shared_counters(void)
 {
 	struct seen s = {0};
@@ -111,6 +129,7 @@ static void going_back(void)
 int main(void)
 {
 	differences();
+	unproven();
 	shared_counters();
 	failures();
 	going_back();
