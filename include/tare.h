@@ -146,8 +146,9 @@ TARE_API bool tare_open(const struct tare_options *options, struct tare_counters
  * "instructions:u" (user level alone), "skl::INST_RETIRED:ANY", "PAPI_TOT_INS". Their indices follow those of the
  * events before. All or none are added. Only while the set is not started, and for a thread's set by that thread.
  *
- * Under tare's engine ('tare count --on exact', '--on model:NAME') the engine answers: for each thread of the program it
- * counts what stands between two calls of a set, exactly, and nothing of the calls themselves (libtare(3)).
+ * Under tare's engine ('tare count --on exact', '--on model:NAME') the engine answers: for each thread of the
+ * program it counts what stands between two calls of a set, exactly, and nothing of the calls themselves
+ * (libtare(3)).
  *
  * Each is tried here: an event that cannot be counted is an error, not a reading of 0. The trial is a little known
  * work in the calling thread: loops, page faults, system calls, a sleep of microseconds. It takes up to some

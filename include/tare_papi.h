@@ -12,12 +12,12 @@
  *     PAPI_stop(set, values);
  *
  * What differs from PAPI:
- * - Events are PAPI's presets, and any event of tare's by its name, for which PAPI_event_name_to_code() gives a code.
- *   Natively both levels are counted where the name says none; under tare's engine it is the user level.
+ * - Events are PAPI's presets, and any event of tare's by its name, for which PAPI_event_name_to_code() gives a
+ *   code. Natively both levels are counted where the name says none; under tare's engine it is the user level.
  * - Events that do not fit the counters at once are PAPI_ECNFLCT: counts are never scaled. A count that is not all
  *   there was is -1, and the call returns PAPI_ECLOST.
- * - One component. No overflow, profiling, multiplexing, attaching or inheriting: these calls are not there, so that
- *   a program that needs them does not compile.
+ * - One component. No overflow, profiling, multiplexing, attaching or inheriting: these calls are not there, so
+ *   that a program that needs them does not compile.
  * - A set is started, read and stopped by one thread; it may be made by another.
  *
  * Under tare's engine ('tare count --on exact PROGRAM') the engine answers, without hardware counters; the calls

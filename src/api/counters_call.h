@@ -1,7 +1,8 @@
 /* The exported calls of counters: under tare's engine what they execute is not the program's.
  *
- * Each begins with a nop that the engine knows by its displacement (src/engine/wire/region.h, REGION_CALL_COUNTERS):
- * from the call on, until it has returned, nothing is counted in any set. Without the engine it is a nop and a jump.
+ * Each begins with a nop that the engine knows by its displacement (src/engine/wire/region.h,
+ * REGION_CALL_COUNTERS): from the call on, until it has returned, nothing is counted in any set. Without the
+ * engine it is a nop and a jump.
  */
 #ifndef TARE_API_COUNTERS_CALL_H
 #define TARE_API_COUNTERS_CALL_H

@@ -1,8 +1,8 @@
-/* A set of counters of a program that runs under tare's engine (tare count --on exact, --on model:NAME): the engine
- * answers what the kernel would (src/engine/wire/question.h).
+/* A set of counters of a program that runs under tare's engine (tare count --on exact, --on model:NAME): the
+ * engine answers what the kernel would (src/engine/wire/question.h).
  *
- * 1. A value of the engine's only ever grows. A reading is what was added while the set was started, since the last
- * reset.
+ * 1. A value of the engine's only ever grows. A reading is what was added while the set was started, since the
+ *    last reset.
  * 2. Every value is exact or modelled, all of one instant, or the call fails: there is no other state. */
 #ifndef TARE_API_ENGINE_SET_H
 #define TARE_API_ENGINE_SET_H

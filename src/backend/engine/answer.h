@@ -3,8 +3,8 @@
  * the session's attendant, from the record as it is when the program asks.
  *
  * What always holds:
- *  1. A value is exact at the instant of the call that asked, or there is none: a thread's value is that of its own
- *     instructions outside of libtare's calls; a process's is that of all its threads without those calls.
+ *  1. A value is exact at the instant of the call that asked, or there is none: a thread's value is that of its
+ *     own instructions outside of libtare's calls; a process's is that of all its threads without those calls.
  *  2. A modelled value is only given where the access stream of all that it counts has been run through the
  *     machine: a thread's to that thread, a process's while no other thread of it runs.
  *  3. Nothing is believed that the program may have written: names are parsed, indices are checked.

@@ -82,8 +82,8 @@ bool view_new(const struct injection *session, struct view **out, struct error *
 /* Only that process's entry and what it inherits and continues from is loaded, and nothing is held: for
  * injection_fold. */
 bool view_part(const struct injection *session, uint32_t index, struct view **out, struct error *err);
-/* Only that process's: all parts that it continues, and what they inherit; likewise, while it runs. No part is folded
- * meanwhile. */
+/* Only that process's: all parts that it continues, and what they inherit; likewise, while it runs. No part is
+ * folded meanwhile. */
 bool view_process_new(const struct injection *session, uint32_t index, struct view **out, struct error *err);
 void view_free(struct view *view);
 

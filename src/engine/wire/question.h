@@ -1,13 +1,13 @@
 /*
- * What a program's libtare asks of the engine: is this event counted, and how many until now (tare_add(), tare_read() and what is over
- * them). The library's set of counters has the question; the runtime copies it into the record, the session's attendant answers from
- * the record, and the runtime copies the answer back.
+ * What a program's libtare asks of the engine: is this event counted, and how many until now (tare_add(),
+ * tare_read() and what is over them). The library's set of counters has the question; the runtime copies it into
+ * the record, the session's attendant answers from the record, and the runtime copies the answer back.
  *
  *     libtare ──REGION_CALL_ASK──► runtime: who asks ──RECORD_ASK_COUNTS──► attendant: view ──► tally ──► values ──► libtare
  *
  * What always holds:
- *  1. The counts are those of the instant of the asking thread's last call of libtare: what is between that call and the asking is in
- *     no thread's `own` region (region.h), and is subtracted from a process's.
+ *  1. The counts are those of the instant of the asking thread's last call of libtare: what is between that call
+ *     and the asking is in no thread's `own` region (region.h), and is subtracted from a process's.
  *  2. The record's copy is shared with the program: the host copies it once, and believes no number in it.
  *  3. `bytes` is sizeof of this struct for both sides; another one is not answered.
  */

@@ -43,11 +43,12 @@
  * it in its block than are looked through, or a signal came in between) the models still count it in the region;
  * the blocks' counts are right there, too.
  *
- * Calls of counters (tare_read() and the like) have COUNTERS at their first instruction. What a thread executes is in one of two
- * regions of the engine's own from its first such call on: `calls`, one for a process, from there to the return, with what led there
- * as above and what put the arguments into their registers directly before it; and outside `own`, one for each thread. Both end and
- * begin at the same instant, so that a set of counters has no instruction of libtare in it. They are no regions of a report: their
- * names begin with REGION_HIDDEN.
+ * Calls of counters (tare_read() and the like) have COUNTERS at their first instruction. What a thread executes
+ * is in one of two regions of the engine's own from its first such call on: `calls`, one for a process, from
+ * there to the return, with what led there as above and what put the arguments into their registers directly
+ * before it; and outside `own`, one for each thread. Both end and begin at the same instant, so that a set of
+ * counters has no instruction of libtare in it. They are no regions of a report: their names begin with
+ * REGION_HIDDEN.
  *
  * What always holds:
  *  1. One struct record_regions is a process image's, from its first region on; its parts and vfork's children
