@@ -136,19 +136,32 @@ static bool bounded(const struct fit *fit, double *overhead)
 	       most[1] <= 2 * most[0];
 }
 
-static bool judge_fit(const struct fit *fit, double *form, struct verdict *v);
+static bool judge_kernels(const struct judged_event *event, bool known, struct verdict *v);
 
-static bool judge_kernels(const struct judged_event *event, struct verdict *v);
+/* An offset of each kernel's own: their starts differ. */
+static bool of_kernels(const struct fit *fit)
+{
+	for (size_t i = 0; i < fit->n; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct fit_point *p = &fit->points[i], *q = &fit->points[k];
+			if (strcmp(fit->event->points[p->index].kernel, fit->event->points[q->index].kernel) ==
+				    0 &&
+			    p->mean - p->x != q->mean - q->x)
+				return false;
+		}
+	return true;
+}
 
 /* No form fits all points: is it overhead, is it one kernel, or is it just wrong? */
 static bool judge_rest(const struct fit *fit, struct verdict *v, bool whole)
 {
 	double overhead;
-	struct verdict alone = *v;
-	if (whole && judge_kernels(fit->event, &alone)) {
-		*v = alone;
+	if (whole && judge_kernels(fit->event, true, v))
 		return true;
-	}
+	if (!fit->varies && !of_kernels(fit))
+		return is(v, VERDICT_WRONG); /* what never varies is no noise */
+	if (whole && judge_kernels(fit->event, false, v))
+		return true;
 	if (isfinite(v->usable_from))
 		return is(v, VERDICT_NOISY);
 	if (bounded(fit, &overhead)) {
@@ -158,8 +171,7 @@ static bool judge_rest(const struct fit *fit, struct verdict *v, bool whole)
 	return is(v, VERDICT_WRONG);
 }
 
-/* All forms that may hold for all points. */
-static bool judge_fit(const struct fit *fit, double *form, struct verdict *v)
+bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdict *v)
 {
 	if (all_equal(fit, true))
 		return is(v, VERDICT_EXACT);
@@ -176,11 +188,13 @@ static bool judge_fit(const struct fit *fit, double *form, struct verdict *v)
 	}
 	if (shape_interrupts(fit, v))
 		return is(v, VERDICT_PROPORTIONAL);
+	if (shape_bits(fit, form, v))
+		return is(v, VERDICT_WRONG);
 	if (shape_resolution(fit, v)) {
 		v->usable_from = fmax(v->usable_from, v->period / VERDICT_USABLE);
 		return is(v, VERDICT_NOISY);
 	}
-	if (shape_drops(fit, v))
+	if (shape_drops(fit, v) || (whole && shape_sometimes(fit, v)) || shape_random(fit, v))
 		return is(v, VERDICT_WRONG);
 	if (unbiased(fit, form))
 		return is(v, VERDICT_NOISY);
@@ -191,7 +205,7 @@ static bool judge_fit(const struct fit *fit, double *form, struct verdict *v)
 	if (shape_times(fit, form, v))
 		return is(v, VERDICT_PROPORTIONAL);
 	if (shape_instead(fit, form, v) || shape_wraps(fit, form, v) || shape_saturates(fit, form, v) ||
-	    shape_throttled(fit, form, v))
+	    shape_late(fit, form, v) || shape_at_least(fit, form, v) || shape_throttled(fit, form, v))
 		return is(v, VERDICT_WRONG);
 	return (shape_also(fit, form, v) || shape_line(fit, form, v)) && is(v, VERDICT_PROPORTIONAL);
 }
@@ -212,7 +226,7 @@ static bool judge_alone(const struct judged_event *event, const char *kernel, st
 			points[alone.n_points++] = event->points[i];
 	double *form = calloc(alone.n_points + 1, sizeof *form);
 	if (form && fit_new(&alone, true, &fit) && fit.n) {
-		if (!judge_fit(&fit, form, v)) {
+		if (!verdict_forms(&fit, form, true, v)) {
 			v->usable_from = usable_from(&fit);
 			judge_rest(&fit, v, false);
 		}
@@ -224,8 +238,24 @@ static bool judge_alone(const struct judged_event *event, const char *kernel, st
 	return found;
 }
 
-/* A kernel on which the counter is wrong, where no form fits all of them. */
-static bool judge_kernels(const struct judged_event *event, struct verdict *v)
+/* Of this kernel, the point that differs most. */
+static size_t worst_of(const struct judged_event *event, const char *kernel)
+{
+	size_t at = event->n_points;
+	double worst = 0;
+	for (size_t i = 0; i < event->n_points; i++) {
+		const struct judged_point *p = &event->points[i];
+		for (size_t k = 0; strcmp(p->kernel, kernel) == 0 && isfinite(p->predicted) && k < p->n; k++) {
+			double share = fabs(p->observed[k] - p->predicted) / fmax(p->predicted, 1);
+			if (share > worst)
+				worst = share, at = i;
+		}
+	}
+	return at;
+}
+
+/* A kernel on which the counter is wrong, where no form fits all of them. known: in a known form. */
+static bool judge_kernels(const struct judged_event *event, bool known, struct verdict *v)
 {
 	struct verdict common = *v;
 	for (size_t i = 0; i < event->n_points; i++) {
@@ -234,13 +264,14 @@ static bool judge_kernels(const struct judged_event *event, struct verdict *v)
 		for (size_t k = 0; k < i; k++)
 			seen |= strcmp(event->points[k].kernel, kernel) == 0;
 		*v = common;
-		if (seen || !kernel || !judge_alone(event, kernel, v))
+		if (seen || !kernel || !judge_alone(event, kernel, v) ||
+		    (known && v->shape == SHAPE_NONE && v->kind != VERDICT_NOTHING))
 			continue;
 		v->only = kernel;
 		v->only_kind = v->kind;
 		v->kind = VERDICT_WRONG;
 		v->usable_from = INFINITY;
-		v->worst = common.worst;
+		v->worst = worst_of(event, kernel);
 		return true;
 	}
 	*v = common;
@@ -284,7 +315,7 @@ bool verdict_judge(const struct judged_event *event, struct verdict *out)
 		describe(&fit, out);
 		if (!any_moves(&fit) && all_zero(&fit))
 			out->why = "no kernel moves it";
-		else if (!judge_fit(&fit, form, out))
+		else if (!verdict_forms(&fit, form, true, out))
 			judge_rest(&fit, out, true);
 	}
 	free(form);

@@ -13,8 +13,11 @@
  *     offset            y = x + o
  *     proportional      y = k·x, y = o + k·x, y = x + u (u: interrupts and faults of that execution), or
  *                       y = x + what is predicted for another event
- *     wrong             y = what is predicted for another event; y = x mod 2^w; y = min(x, c); deficits that are
- *                       multiples of a sampling period; y falls behind x from a size on; or no such form
+ *     wrong             y = what is predicted for another event; y = x mod m; y = min(x, c); y = max(x, c);
+ *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
+ *                       period; y falls behind x from a size on; another share of x in each execution; one of
+ *                       these, or no form, in some of the executions; a difference that depends on the size and
+ *                       never varies; or no such form
  *     unpredictable     there is no x: Nieto's phase 7, another witness is needed
  *
  * "=" is equality where all executions agree. Otherwise the mean of each point has to lie within t · s / √n of the
@@ -60,10 +63,14 @@ enum verdict_shape {
 	SHAPE_INSTEAD,   /* `other`'s events */
 	SHAPE_LEVEL,     /* likewise, and `other` is the same event at another level */
 	SHAPE_STUCK,     /* always `offset` */
-	SHAPE_WRAPS,     /* begins anew at 2^bits */
+	SHAPE_WRAPS,     /* begins anew at 2^bits; bits is 0: at `offset` */
 	SHAPE_SATURATES, /* stays at `offset` */
 	SHAPE_DROPS,     /* loses samples of `period` events; the share that is left is `factor` */
 	SHAPE_THROTTLED, /* exact up to `offset`; beyond, `factor` of the events (NAN: no fixed share) */
+	SHAPE_BITS,      /* loses its low `bits` bits */
+	SHAPE_LATE,      /* misses the first `offset` events */
+	SHAPE_AT_LEAST,  /* never shows less than `offset` */
+	SHAPE_RANDOM,    /* in each execution another share of the events, `least_share` to `most_share` */
 	/* of NOISY */
 	SHAPE_RESOLUTION, /* counts in steps of `period` events */
 };
@@ -97,8 +104,10 @@ struct verdict {
 	double half_width; /* ± of the offset, at 95 %; 0 where it is always the same */
 	size_t other;      /* index into others */
 	bool also_other;   /* of TIMES: `other` instead of the event would look the same on these kernels */
-	unsigned bits;     /* of WRAPS */
-	double period;     /* of DROPS and RESOLUTION */
+	unsigned bits;     /* of WRAPS and BITS */
+	double least_share, most_share; /* of RANDOM: seen */
+	double sometimes; /* WRONG in this share of the executions, of which shape and parameters are; 0: in all */
+	double period;    /* of DROPS and RESOLUTION */
 	/* predicted events; 0: from the first on; INFINITY: at no tested size. Of all kinds with a prediction */
 	double usable_from;
 	double error; /* |mean(y) − x| / x at the largest x; NAN */

@@ -7,8 +7,7 @@ enum {
 	STEP_LEAST = 16,    /* events of a sample, or a step: smaller common divisors come about by chance */
 	DEFICITS_LEAST = 4, /* different ones: likewise */
 	RATIO_MOST = 64,
-	BITS_LEAST = 8,
-	BITS_MOST = 62,
+	BITS_DISTINCT = 8, /* of a few low bits: so many different counts, that all lack them */
 };
 
 /* Less than this is not a proportion that anybody has to know of. */
@@ -90,6 +89,7 @@ static double common_divisor(double a, double b)
 struct steps {
 	double period;
 	size_t distinct;      /* values seen, up to DEFICITS_LEAST */
+	size_t values;        /* points with a value of their own */
 	double least_deficit; /* y <= x: not negative */
 	double most_deficit, predicted, lost;
 };
@@ -100,6 +100,7 @@ static struct steps steps_of(const struct fit *fit, bool deficits)
 	double seen[DEFICITS_LEAST];
 	for (size_t i = 0; i < fit->n; i++) {
 		const struct judged_point *p = judged(fit, i);
+		s.values += fit->points[i].mean > 0 && (!i || fit->points[i].mean != fit->points[i - 1].mean);
 		for (size_t k = 0; k < p->n; k++) {
 			double deficit = p->predicted - p->observed[k],
 			       value = deficits ? deficit : p->observed[k];
@@ -135,6 +136,34 @@ bool shape_drops(const struct fit *fit, struct verdict *v)
 	v->shape = SHAPE_DROPS;
 	v->period = s.period;
 	v->factor = 1 - s.lost / s.predicted;
+	return true;
+}
+
+static bool is_power_of_two(double x)
+{
+	int exponent;
+	return x >= 2 && frexp(x, &exponent) == 0.5;
+}
+
+/* Values are multiples of 2^b, and at most so far from the truth. A few bits only where it is always the truth
+ * without them: clean counts may be even by chance. */
+bool shape_bits(const struct fit *fit, double *form, struct verdict *v)
+{
+	struct steps s = steps_of(fit, false);
+	bool differs = false, all = true;
+	if (!is_power_of_two(s.period))
+		return false;
+	for (size_t i = 0; i < fit->n; i++) {
+		const struct fit_point *p = &fit->points[i];
+		form[i] = s.period * floor(p->x / s.period);
+		differs |= p->mean != p->x;
+		all &= fabs(p->mean - p->x) <= s.period + p->t * p->se;
+	}
+	bool cut = !fit->varies && fit_holds(fit, form, 0) && s.values >= BITS_DISTINCT;
+	if (!differs || !(cut || (all && s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST)))
+		return false;
+	v->shape = SHAPE_BITS;
+	v->bits = (unsigned)ilogb(s.period);
 	return true;
 }
 
@@ -210,79 +239,6 @@ bool shape_line(const struct fit *fit, double *form, struct verdict *v)
 	v->shape = SHAPE_TIMES;
 	v->factor = line.k;
 	v->offset = line.o;
-	return true;
-}
-
-/* ---- what is right up to a size ---- */
-
-bool shape_wraps(const struct fit *fit, double *form, struct verdict *v)
-{
-	for (unsigned bits = BITS_LEAST; bits <= BITS_MOST; bits++) {
-		double range = ldexp(1, (int)bits);
-		size_t beyond = 0;
-		for (size_t i = 0; i < fit->n; i++) {
-			beyond += fit->points[i].x >= range;
-			form[i] = fmod(fit->points[i].x, range);
-		}
-		if (beyond && fit_holds(fit, form, 0)) {
-			v->shape = SHAPE_WRAPS;
-			v->bits = bits;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* At least one point below, and two above that show the same (or one that shows 2^w − 1). */
-bool shape_saturates(const struct fit *fit, double *form, struct verdict *v)
-{
-	const struct fit_point *last = &fit->points[fit->n - 1];
-	size_t above = 0, below = 0;
-	double top = 0;
-	for (size_t i = 0; i < fit->n; i++)
-		top = fmax(top, fit->points[i].mean);
-	if (!(top < last->x))
-		return false;
-	for (size_t i = 0; i < fit->n; i++) {
-		above += fit->points[i].x > top;
-		below += fit->points[i].x <= top && fit->points[i].x > 0;
-		form[i] = fmin(fit->points[i].x, top);
-	}
-	int exponent;
-	bool full = frexp(top + 1, &exponent) == 0.5 && top >= 255;
-	if (!below || !(above >= 2 || (above == 1 && full)) || !fit_holds(fit, form, fit->varies ? 1 : 0))
-		return false;
-	v->shape = SHAPE_SATURATES;
-	v->offset = top;
-	return true;
-}
-
-static bool is_right(const struct fit_point *p) { return fabs(p->mean - p->x) <= p->t * p->se; }
-
-/* Right up to a size, then a smaller share of what comes on top. Of events at different rates there is no one size
- * and no one share: then it is enough that all of the larger points fall short, by more the larger they are. */
-bool shape_throttled(const struct fit *fit, double *form, struct verdict *v)
-{
-	size_t right = 0, n = fit->n;
-	while (right < n && is_right(&fit->points[right]))
-		right++;
-	if (right < 2 || n - right < 3 || !(fit->points[right - 1].x > 0))
-		return false;
-	for (size_t i = right; i < n; i++) {
-		const struct fit_point *p = &fit->points[i], *before = &fit->points[i - 1];
-		if (!(p->mean < p->x) || is_right(p) || !(p->x - p->mean >= before->x - before->mean) ||
-		    !(p->mean > 0))
-			return false;
-	}
-	const struct fit_point *first = &fit->points[right], *last = &fit->points[n - 1];
-	double share = last->x > first->x ? (last->mean - first->mean) / (last->x - first->x) : NAN;
-	double knee = (first->mean - share * first->x) / (1 - share);
-	for (size_t i = 0; i < n; i++)
-		form[i] = fmin(fit->points[i].x, knee + share * (fit->points[i].x - knee));
-	bool one = isfinite(knee) && share > 0 && share < 1 && fit_holds(fit, form, 2);
-	v->shape = SHAPE_THROTTLED;
-	v->offset = one ? knee : fit->points[right - 1].x;
-	v->factor = one ? share : NAN;
 	return true;
 }
 

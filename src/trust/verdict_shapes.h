@@ -12,16 +12,24 @@
 bool shape_interrupts(const struct fit *fit, struct verdict *v);
 bool shape_interrupts_noisy(const struct fit *fit, double *form, struct verdict *v);
 bool shape_drops(const struct fit *fit, struct verdict *v);
+bool shape_bits(const struct fit *fit, double *form, struct verdict *v);
 bool shape_resolution(const struct fit *fit, struct verdict *v);
 bool shape_times(const struct fit *fit, double *form, struct verdict *v);
 bool shape_line(const struct fit *fit, double *form, struct verdict *v);
 bool shape_wraps(const struct fit *fit, double *form, struct verdict *v);
 bool shape_saturates(const struct fit *fit, double *form, struct verdict *v);
 bool shape_throttled(const struct fit *fit, double *form, struct verdict *v);
+bool shape_late(const struct fit *fit, double *form, struct verdict *v);
+bool shape_at_least(const struct fit *fit, double *form, struct verdict *v);
+bool shape_random(const struct fit *fit, struct verdict *v);
+bool shape_sometimes(const struct fit *fit, struct verdict *v);
 /* of another event: instead of this one, or besides */
 bool shape_instead(const struct fit *fit, double *form, struct verdict *v);
 bool shape_also(const struct fit *fit, double *form, struct verdict *v);
 /* of an event that has no prediction: it grows as the same event of another level is predicted to */
 bool shape_level(const struct fit *fit, double *form, struct verdict *v);
+
+/* verdict.c: all of these in their order. whole: executions may be split, too. Sets the kind. */
+bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdict *v);
 
 #endif

@@ -29,6 +29,10 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_SATURATES] = "saturates",
 	[SHAPE_DROPS] = "drops",
 	[SHAPE_THROTTLED] = "throttled",
+	[SHAPE_BITS] = "low bits",
+	[SHAPE_LATE] = "late",
+	[SHAPE_AT_LEAST] = "at least",
+	[SHAPE_RANDOM] = "random",
 	[SHAPE_RESOLUTION] = "resolution",
 };
 
@@ -95,8 +99,20 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_INTERRUPTS: say(w, "counts one more for each interrupt or fault"); break;
 	case SHAPE_INSTEAD: say(w, "counts %s instead", other_of(e, v)); break;
 	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v)); break;
-	case SHAPE_STUCK: say(w, "always shows %.15g", v->offset); break;
-	case SHAPE_WRAPS: say(w, "begins anew at 2^%u", v->bits); break;
+	case SHAPE_STUCK: say(w, v->sometimes > 0 ? "shows %.15g" : "always shows %.15g", v->offset); break;
+	case SHAPE_WRAPS:
+		say(w, "begins anew at ");
+		v->bits ? say(w, "2^%u", v->bits) : say(w, "%.15g", v->offset);
+		break;
+	case SHAPE_BITS:
+		v->bits == 1 ? say(w, "loses its lowest bit") : say(w, "loses its low %u bits", v->bits);
+		break;
+	case SHAPE_LATE: say(w, "misses the first %.15g events", v->offset); break;
+	case SHAPE_AT_LEAST: say(w, "never shows less than %.15g", v->offset); break;
+	case SHAPE_RANDOM:
+		say(w, "shows another share of the events each time: %.3g %% to %.3g %%", 100 * v->least_share,
+		    100 * v->most_share);
+		break;
 	case SHAPE_SATURATES: say(w, "stays at %.15g", v->offset); break;
 	case SHAPE_DROPS: say(w, "loses samples of %.15g: %.3g %% are left", v->period, 100 * v->factor); break;
 	case SHAPE_THROTTLED:
@@ -107,6 +123,15 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_RESOLUTION: say(w, "counts in steps of %.15g", v->period); break;
 	case SHAPE_NONE: break;
 	}
+}
+
+static double farthest(const struct judged_point *p)
+{
+	double most = p->observed[0];
+	for (size_t i = 1; i < p->n; i++)
+		if (fabs(p->observed[i] - p->predicted) > fabs(most - p->predicted))
+			most = p->observed[i];
+	return most;
 }
 
 static void say_threshold(struct words *w, const struct verdict *v)
@@ -129,6 +154,8 @@ void verdict_text(const struct judged_event *e, const struct verdict *v, char *o
 		say(w, "%s: ", v->only);
 	if (v->only && v->only_kind == VERDICT_NOTHING)
 		say(w, "counts nothing");
+	if (v->sometimes > 0)
+		say(w, "in %.3g %% of the executions it ", 100 * v->sometimes);
 	say_shape(w, e, v);
 	switch (v->kind) {
 	case VERDICT_UNJUDGED: say(w, "%s", v->why ? v->why : "no verdict"); break;
@@ -147,7 +174,7 @@ void verdict_text(const struct judged_event *e, const struct verdict *v, char *o
 			say(w, "%s", "follows no known form");
 			if (v->worst < e->n_points && e->points[v->worst].n)
 				say(w, ": %s %g shows %.15g, not %.15g", e->points[v->worst].kernel,
-				    e->points[v->worst].size, e->points[v->worst].observed[0],
+				    e->points[v->worst].size, farthest(&e->points[v->worst]),
 				    e->points[v->worst].predicted);
 		}
 		break;

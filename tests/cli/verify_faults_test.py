@@ -67,6 +67,13 @@ faults = [
     ("saturating", "instructions:u", lambda x, c: min(x, CAP), "wrong", f"stays at {CAP}"),
     ("another event", "loads:u", lambda x, c: c["stores:u"], "wrong", "counts stores:u instead"),
     ("stores, too", "loads:u", lambda x, c: x + c["stores:u"], "proportional", "counts stores:u, too"),
+    ("twice in half of the executions", "loads:u", lambda x, c: x * (1 + (chance.random() < 0.5)), "wrong", "% of the executions it counts each event twice"),
+    ("dead in a tenth of the executions", "instructions:u", lambda x, c: x * (chance.random() >= 0.1), "wrong", "% of the executions it shows 0"),
+    ("low 8 bits lost", "instructions:u", lambda x, c: x // 256 * 256, "wrong", "loses its low 8 bits"),
+    ("1000 events late", "instructions:u", lambda x, c: max(0, x - 1000), "wrong", "misses the first 1000 events"),
+    ("a random share", "instructions:u", lambda x, c: int(x * chance.uniform(0.01, 0.9)), "wrong", "shows another share of the events each time: "),
+    ("wraps at 10,000", "instructions:u", lambda x, c: x % 10000, "wrong", "begins anew at 10000"),
+    ("at least 500", "instructions:u", lambda x, c: max(x, 500), "wrong", "never shows less than 500"),
     ("an offset", "instructions:u", lambda x, c: x + 139, "offset", "+139"),
 ]
 for name, event, fault, verdict, text in faults:

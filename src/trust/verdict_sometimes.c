@@ -1,0 +1,224 @@
+/* Counters that differ from one execution to the next: faulty in some of them, or another share of the events in each.
+ * See verdict.h.
+ *
+ * Executions are split into those that are right and those that are not, and each part is judged for itself: the
+ * right ones must not be accused, the others must follow a form that accuses, or none while they are far off.
+ * What a clean counter does now and then (an interrupt, another program's events) has a size of its own: it does not
+ * grow with the count. So the faulty executions have to be spread over a wide range of counts. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "trust/verdict_shapes.h"
+
+enum { MIXED_LEAST = 4, EXECUTIONS_LEAST = 5 };
+
+static const double RANGE_LEAST = 100;  /* largest to smallest count of the points that have both */
+static const double GROSS = 0.2;        /* so far from the prediction, as a share: far off */
+static const double GROSS_FROM = 100;   /* predicted events: an overhead is not far off from here on */
+static const double TIGHT = 0.05;       /* what is right spreads by no more, as a share of large counts */
+static const double RANDOM_LEAST = 0.1; /* standard deviation, as a share */
+
+/* ---- another share each time ---- */
+
+bool shape_random(const struct fit *fit, struct verdict *v)
+{
+	size_t from = fit->n / 2;
+	double least = INFINITY, most = 0;
+	if (!fit->varies || fit->n < MIXED_LEAST || !(fit->points[from].x > 0))
+		return false;
+	const struct fit_point *first = &fit->points[from], *last = &fit->points[fit->n - 1];
+	if (last->x < RANGE_LEAST / 4 * first->x || last->sd / last->x < 0.5 * first->sd / first->x)
+		return false; /* noise that does not grow with the count */
+	for (size_t i = from; i < fit->n; i++) {
+		const struct fit_point *p = &fit->points[i];
+		if (p->n < EXECUTIONS_LEAST || p->sd < RANDOM_LEAST * p->x || !(p->most - p->least >= p->sd))
+			return false;
+		least = fmin(least, p->least / p->x);
+		most = fmax(most, p->most / p->x);
+	}
+	v->shape = SHAPE_RANDOM;
+	v->least_share = least;
+	v->most_share = most;
+	return true;
+}
+
+/* ---- some of the executions ---- */
+
+struct part {
+	struct judged_event event;
+	struct judged_point *points;
+	double *values; /* of all points, behind each other: observed, then interrupts */
+	size_t executions;
+};
+
+static bool is_right(const struct judged_point *p, size_t execution, double share)
+{
+	return fabs(p->observed[execution] - p->predicted) <= share * p->predicted;
+}
+
+static void part_free(struct part *part)
+{
+	free(part->points);
+	free(part->values);
+}
+
+/* The executions that are right, or the others, of all points with enough events. */
+static bool part_new(const struct judged_event *event, bool right, double share, double from, struct part *out)
+{
+	size_t all = 0;
+	for (size_t i = 0; i < event->n_points; i++)
+		all += event->points[i].n;
+	*out = (struct part){.event = *event,
+			     .points = calloc(event->n_points + 1, sizeof *out->points),
+			     .values = calloc(2 * all + 1, sizeof *out->values)};
+	if (!out->points || !out->values)
+		return false;
+	double *next = out->values;
+	out->event.points = out->points;
+	for (size_t i = 0; i < event->n_points; i++) {
+		const struct judged_point *p = &event->points[i];
+		struct judged_point *q = &out->points[i];
+		double *observed = next, *interrupts = next + p->n;
+		*q = *p;
+		q->n = 0;
+		q->observed = observed;
+		q->interrupts = p->interrupts ? interrupts : NULL;
+		next += 2 * p->n;
+		for (size_t k = 0; isfinite(p->predicted) && p->predicted >= from && k < p->n; k++) {
+			if (is_right(p, k, share) != right)
+				continue;
+			observed[q->n] = p->observed[k];
+			if (p->interrupts)
+				interrupts[q->n] = p->interrupts[k];
+			q->n++;
+		}
+		out->executions += q->n;
+	}
+	return true;
+}
+
+/* Do points of a wide range of counts have executions of both parts? */
+static bool is_mixed(const struct part *right, const struct part *wrong)
+{
+	double least = INFINITY, most = 0;
+	size_t mixed = 0;
+	for (size_t i = 0; i < right->event.n_points; i++) {
+		double x = right->points[i].predicted;
+		if (!right->points[i].n || !wrong->points[i].n || !(x > 0))
+			continue;
+		mixed++;
+		least = fmin(least, x);
+		most = fmax(most, x);
+	}
+	return mixed >= MIXED_LEAST && most >= RANGE_LEAST * least;
+}
+
+/* Are about as many executions faulty where counts are large as where they are small? An overhead is far off where
+ * they are small. */
+static bool stays(const struct fit *fit, const struct part *right, const struct part *wrong)
+{
+	double executions[2] = {0, 0}, faulty[2] = {0, 0};
+	size_t points = 0, seen = 0;
+	for (size_t i = 0; i < fit->n; i++)
+		points += right->points[fit->points[i].index].n || wrong->points[fit->points[i].index].n;
+	for (size_t i = 0; i < fit->n; i++) {
+		size_t at = fit->points[i].index;
+		int half = seen >= points / 2;
+		seen += right->points[at].n || wrong->points[at].n;
+		faulty[half] += (double)wrong->points[at].n;
+		executions[half] += (double)(wrong->points[at].n + right->points[at].n);
+	}
+	return faulty[1] >= MIXED_LEAST && faulty[1] * executions[0] >= 0.5 * faulty[0] * executions[1];
+}
+
+/* So few executions may be left that any form would hold. */
+static bool is_sharp(const struct fit *fit)
+{
+	size_t sharp = 0;
+	for (size_t i = 0; i < fit->n; i++)
+		sharp += fit->points[i].t * fit->points[i].se < GROSS * fit->points[i].x;
+	return sharp >= MIXED_LEAST && 2 * sharp >= fit->n;
+}
+
+static bool is_tight(const struct fit *fit)
+{
+	double least = INFINITY, most = 0;
+	for (size_t i = fit->n / 2; i < fit->n; i++) {
+		least = fmin(least, fit->points[i].least / fit->points[i].x);
+		most = fmax(most, fit->points[i].most / fit->points[i].x);
+	}
+	return most - least <= TIGHT;
+}
+
+/* Judges one part, by verdict_forms() alone. alike: the faulty executions of a point have to agree, since they were
+ * told from the right ones by any difference: else noise is taken for them. */
+static bool judge_part(const struct part *part, bool right, bool alike, struct verdict *v)
+{
+	struct fit fit = {0};
+	bool found = false;
+	double *form = calloc(part->event.n_points + 1, sizeof *form);
+	*v = (struct verdict){.worst = part->event.n_points};
+	if (form && fit_new(&part->event, true, &fit) && fit.n) {
+		bool fits = verdict_forms(&fit, form, false, v);
+		if (!fits)
+			*v = (struct verdict){.worst = part->event.n_points};
+		found = right ? is_tight(&fit) && !verdict_accuses(v->kind) && v->kind != VERDICT_NOTHING
+			      : fits && is_sharp(&fit) && !(alike && fit.varies) &&
+					(verdict_accuses(v->kind) || v->kind == VERDICT_NOTHING);
+	}
+	fit_free(&fit);
+	free(form);
+	return found;
+}
+
+static void take(struct verdict *v, const struct verdict *of, double share)
+{
+	v->shape = of->kind == VERDICT_NOTHING ? SHAPE_STUCK : of->shape;
+	v->factor = of->factor;
+	v->offset = of->kind == VERDICT_NOTHING ? 0 : of->offset;
+	v->other = of->other;
+	v->also_other = of->also_other;
+	v->bits = of->bits;
+	v->period = of->period;
+	v->least_share = of->least_share;
+	v->most_share = of->most_share;
+	v->sometimes = share;
+}
+
+/* The point of which an execution is farthest off. */
+static void find_worst(const struct part *wrong, struct verdict *v)
+{
+	double worst = 0;
+	for (size_t i = 0; i < wrong->event.n_points; i++)
+		for (size_t k = 0; k < wrong->points[i].n; k++) {
+			double x = wrong->points[i].predicted, off = fabs(wrong->points[i].observed[k] - x) / x;
+			if (off > worst)
+				worst = off, v->worst = i;
+		}
+}
+
+static bool split(const struct fit *fit, double share, double from, struct verdict *v)
+{
+	struct part right = {0}, wrong = {0};
+	struct verdict of_right, of_wrong;
+	bool found = part_new(fit->event, true, share, from, &right) &&
+		     part_new(fit->event, false, share, from, &wrong) && is_mixed(&right, &wrong) &&
+		     stays(fit, &right, &wrong) && judge_part(&right, true, false, &of_right);
+	if (found) {
+		double part = (double)wrong.executions / (double)(right.executions + wrong.executions);
+		bool form = judge_part(&wrong, false, share == 0, &of_wrong);
+		found = form || share > 0; /* far off, in no form: likewise */
+		if (found && !form)
+			of_wrong = (struct verdict){.shape = SHAPE_NONE}, find_worst(&wrong, v);
+		if (found)
+			take(v, &of_wrong, part);
+	}
+	part_free(&right);
+	part_free(&wrong);
+	return found;
+}
+
+bool shape_sometimes(const struct fit *fit, struct verdict *v)
+{
+	return fit->varies && (split(fit, 0, 0, v) || split(fit, GROSS, GROSS_FROM, v));
+}
