@@ -46,6 +46,8 @@ struct kept_point {
 	size_t n_observed;
 	double *interrupts; /* n_interrupts: of the same executions, or 0 of them where they are not known */
 	size_t n_interrupts;
+	double *cpu_seconds; /* n_cpu_seconds: likewise */
+	size_t n_cpu_seconds;
 };
 
 struct verification {

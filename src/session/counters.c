@@ -12,9 +12,8 @@
 #include "store/runs/verdicts.h"
 
 /* Counted besides, of the same executions: what makes a counter that counts interrupts show more. */
-static const char *const account[] = {"minor-faults", "major-faults", "voluntary-switches",
-				      "involuntary-switches"};
-enum { ACCOUNT = sizeof account / sizeof *account };
+static const char *const account[COUNTERS_ACCOUNT] = {"minor-faults", "major-faults", "voluntary-switches",
+						      "involuntary-switches", "cpu-time"};
 
 /* ---- events ---- */
 
@@ -103,8 +102,8 @@ static bool add_asked_events(struct counters_study *c, struct counters_backend *
 static bool join_events(struct counters_backend *b, struct error *err)
 {
 	b->first_account = b->events.count;
-	b->n_account = b->account && b->events.count ? ACCOUNT : 0;
-	b->all = calloc(b->first_account + ACCOUNT, sizeof *b->all);
+	b->n_account = b->account && b->events.count ? COUNTERS_ACCOUNT : 0;
+	b->all = calloc(b->first_account + COUNTERS_ACCOUNT, sizeof *b->all);
 	if (!b->all)
 		return error_no_memory(err);
 	for (size_t i = 0; i < b->events.count; i++)

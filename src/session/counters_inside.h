@@ -8,9 +8,11 @@
 
 enum {
 	COUNTERS_BACKENDS_MOST = 8,
-	COUNTERS_EXACT_RUNS = 3,  /* required equal */
-	COUNTERS_QUICK_RUNS = 10, /* of counters that vary */
-	COUNTERS_FULL_RUNS = 100, /* Korn, Nieto */
+	COUNTERS_INTERRUPTS = 4,                    /* the account's faults and switches … */
+	COUNTERS_ACCOUNT = COUNTERS_INTERRUPTS + 1, /* … and its CPU time, in nanoseconds */
+	COUNTERS_EXACT_RUNS = 3,                    /* required equal */
+	COUNTERS_QUICK_RUNS = 10,                   /* of counters that vary */
+	COUNTERS_FULL_RUNS = 100,                   /* Korn, Nieto */
 	COUNTERS_QUICK_SIZES = 6,
 	COUNTERS_QUICK_KERNELS = 10,
 };

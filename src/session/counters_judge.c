@@ -80,6 +80,7 @@ static void take_point(struct counters_study *c, struct case_of_event *of, const
 		.n = p->n_observed,
 		.observed = p->observed,
 		.interrupts = p->n_interrupts == p->n_observed ? p->interrupts : NULL,
+		.cpu_seconds = p->n_cpu_seconds == p->n_observed ? p->cpu_seconds : NULL,
 		.others = others};
 }
 

@@ -78,7 +78,7 @@ static double *interrupts_of(struct counters_study *c, const struct counters_job
 {
 	const struct counters_backend *b = job->backend;
 	double *sum = b->n_account ? arena_alloc(&c->found.arena, (n + 1) * sizeof *sum) : NULL;
-	for (size_t a = 0; sum && a < b->n_account; a++) {
+	for (size_t a = 0; sum && a < COUNTERS_INTERRUPTS; a++) {
 		const struct estimate *e = &result->estimates[b->first_account + a];
 		if (!e->known || e->n_runs != n)
 			return NULL;
@@ -86,6 +86,20 @@ static double *interrupts_of(struct counters_study *c, const struct counters_job
 			sum[i] += e->runs[i];
 	}
 	return sum;
+}
+
+/* Of each execution; NULL where it is not known. */
+static double *cpu_seconds_of(struct counters_study *c, const struct counters_job *job,
+			      const struct result *result, size_t n)
+{
+	const struct counters_backend *b = job->backend;
+	const struct estimate *e = b->n_account ? &result->estimates[b->first_account + COUNTERS_INTERRUPTS]
+						: NULL;
+	double *seconds = e && e->known && e->n_runs == n ? arena_alloc(&c->found.arena, (n + 1) * sizeof *seconds)
+							  : NULL;
+	for (size_t i = 0; seconds && i < n; i++)
+		seconds[i] = e->runs[i] / 1e9;
+	return seconds;
 }
 
 static bool predict(const struct counters_job *job, const char *event, double *value)
@@ -113,7 +127,8 @@ static bool engine_says(const struct counters_study *c, const struct kept_point 
 }
 
 static bool add_point(struct counters_study *c, const struct counters_job *job, const struct counters_event *event,
-		      const struct estimate *e, double *interrupts, size_t n, struct error *err)
+		      const struct estimate *e, double *interrupts, double *cpu_seconds, size_t n,
+		      struct error *err)
 {
 	struct arena *arena = &c->found.arena;
 	struct kept_point p = {.kernel = job->kernel->name,
@@ -125,7 +140,9 @@ static bool add_point(struct counters_study *c, const struct counters_job *job, 
 			       .predicted = NAN,
 			       .n_observed = e->known ? e->n_runs : n,
 			       .interrupts = interrupts,
-			       .n_interrupts = interrupts ? n : 0};
+			       .n_interrupts = interrupts ? n : 0,
+			       .cpu_seconds = cpu_seconds,
+			       .n_cpu_seconds = cpu_seconds ? n : 0};
 	double engine;
 	if (!e->known && !event->unproven)
 		return true; /* not counted in this execution: nothing is seen */
@@ -137,8 +154,10 @@ static bool add_point(struct counters_study *c, const struct counters_job *job, 
 		if (p.predicted == engine)
 			p.witnesses |= WITNESS_ENGINE;
 	}
-	if (interrupts && p.n_observed != n)
-		p.interrupts = NULL, p.n_interrupts = 0;
+	if (p.n_observed != n) {
+		p.interrupts = p.cpu_seconds = NULL;
+		p.n_interrupts = p.n_cpu_seconds = 0;
+	}
 	p.observed = arena_alloc(arena, (p.n_observed + 1) * sizeof *p.observed);
 	if (!p.observed)
 		return error_no_memory(err);
@@ -157,10 +176,11 @@ bool counters_measure(struct counters_study *c, const struct counters_job *job, 
 		return false;
 	const struct estimate *counts = counts_of(job, result, &n);
 	double *interrupts = interrupts_of(c, job, result, result->repetitions_done);
+	double *cpu_seconds = cpu_seconds_of(c, job, result, result->repetitions_done);
 	bool done = !result->interrupted;
 	for (size_t i = 0; done && i < b->events.count && i < n; i++)
-		done = add_point(c, job, &b->events.items[i], &counts[i], interrupts, result->repetitions_done,
-				 err);
+		done = add_point(c, job, &b->events.items[i], &counts[i], interrupts, cpu_seconds,
+				 result->repetitions_done, err);
 	if (result->interrupted)
 		error_set(err, ERROR_SYSTEM, "interrupted");
 	c->found.executions += result->executions;

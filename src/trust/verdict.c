@@ -186,7 +186,7 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 		v->offset = fit->points[0].mean;
 		return is(v, VERDICT_WRONG);
 	}
-	if (shape_interrupts(fit, v))
+	if (shape_interrupts(fit, v) || shape_ticks(fit, v))
 		return is(v, VERDICT_PROPORTIONAL);
 	if (shape_bits(fit, form, v))
 		return is(v, VERDICT_WRONG);

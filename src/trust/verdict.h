@@ -11,8 +11,8 @@
  *     noisy             mean(y) = x. Usable from N events on: |mean(y) − x| + t · s ≤ 5 % of x at all tested x ≥ N
  *                       (Korn, Table 2: "the number at which … is within 5 %, and stays there")
  *     offset            y = x + o
- *     proportional      y = k·x, y = o + k·x, y = x + u (u: interrupts and faults of that execution), or
- *                       y = x + what is predicted for another event
+ *     proportional      y = k·x, y = o + k·x, y = x + u (u: interrupts and faults of that execution),
+ *                       y = x + r·T (T: its CPU time, r: a timer's rate), or y = x + what is predicted for another event
  *     wrong             y = what is predicted for another event; y = x mod m; y = min(x, c); y = max(x, c);
  *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
  *                       period; y falls behind x from a size on; another share of x in each execution; one of
@@ -59,6 +59,7 @@ enum verdict_shape {
 	SHAPE_TIMES,      /* factor · x + offset */
 	SHAPE_ALSO,       /* x + factor · `other`'s events */
 	SHAPE_INTERRUPTS, /* x + 1 for each interrupt or fault */
+	SHAPE_TICKS,      /* x + 1 for each tick of the timer: `factor` a second of CPU time */
 	/* of WRONG */
 	SHAPE_INSTEAD,   /* `other`'s events */
 	SHAPE_LEVEL,     /* likewise, and `other` is the same event at another level */
@@ -79,11 +80,12 @@ enum { VERDICT_SHAPES = SHAPE_RESOLUTION + 1 };
 struct judged_point {
 	const char *kernel;
 	double size;
-	double predicted;         /* NAN: no prediction */
-	size_t n;                 /* executions */
-	const double *observed;   /* n */
-	const double *interrupts; /* n: interrupts, faults and switches of the same executions; NULL: not known */
-	const double *others;     /* n_others predictions for the same kernel and size; NAN: none */
+	double predicted;          /* NAN: no prediction */
+	size_t n;                  /* executions */
+	const double *observed;    /* n */
+	const double *interrupts;  /* n: interrupts, faults and switches of the same executions; NULL: not known */
+	const double *cpu_seconds; /* n: of the same executions; NULL: not known */
+	const double *others;      /* n_others predictions for the same kernel and size; NAN: none */
 };
 
 /* All that is known of one event by one interface. All borrowed. */

@@ -11,6 +11,7 @@
 /* form[fit->n]: room to work in. */
 bool shape_interrupts(const struct fit *fit, struct verdict *v);
 bool shape_interrupts_noisy(const struct fit *fit, double *form, struct verdict *v);
+bool shape_ticks(const struct fit *fit, struct verdict *v);
 bool shape_drops(const struct fit *fit, struct verdict *v);
 bool shape_bits(const struct fit *fit, double *form, struct verdict *v);
 bool shape_resolution(const struct fit *fit, struct verdict *v);

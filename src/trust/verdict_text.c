@@ -22,6 +22,7 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_TIMES] = "times",
 	[SHAPE_ALSO] = "also",
 	[SHAPE_INTERRUPTS] = "interrupts",
+	[SHAPE_TICKS] = "ticks",
 	[SHAPE_INSTEAD] = "instead",
 	[SHAPE_LEVEL] = "level",
 	[SHAPE_STUCK] = "stuck",
@@ -97,6 +98,9 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_TIMES: say_times(w, e, v); break;
 	case SHAPE_ALSO: say_also(w, e, v); break;
 	case SHAPE_INTERRUPTS: say(w, "counts one more for each interrupt or fault"); break;
+	case SHAPE_TICKS:
+		say(w, "counts one more for each tick of the timer (about %.0f a second)", v->factor);
+		break;
 	case SHAPE_INSTEAD: say(w, "counts %s instead", other_of(e, v)); break;
 	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v)); break;
 	case SHAPE_STUCK: say(w, v->sometimes > 0 ? "shows %.15g" : "always shows %.15g", v->offset); break;

@@ -18,13 +18,13 @@ def verify(on, *arguments):
     return tare("verify", "--quick", "--json", "--no-store", "--kernels", NAMES, "-e", ",".join(EVENTS), "--on", on, *arguments, env=ENV)
 
 
-def recording(readings_of, source):
+def recording(readings_of, source, corrupt=(), events=EVENTS):
     """Executions in tare's order: for its estimate of the time the smallest size twice and the largest once of each kernel, then all."""
     kernels = list(dict.fromkeys(kernel for kernel, _ in POINTS))
     sizes = {kernel: [n for k, n in POINTS if k == kernel] for kernel in kernels}
     order = [(k, n) for k in kernels for n in (sizes[k][0], sizes[k][0], sizes[k][-1])]
     order += [(k, n) for k in kernels for n in sizes[k] for _ in range(EXECUTIONS[source])]
-    write("faulty.json", json.dumps({"tare_recording": 1, "events": [{"name": e, "source": source} for e in EVENTS],
+    write("faulty.json", json.dumps({"tare_recording": 1, "events": [{"name": e, "source": source} for e in events], "corrupt": list(corrupt),
                                      "executions": [{"readings": readings_of(dict(POINTS[point]))} for point in order]}))
     return "replay:faulty.json"
 
@@ -85,6 +85,46 @@ for name, event, fault, verdict, text in faults:
 
 seen, found = judged(lambda c: {**c, "loads:u": c["branches:u"], "branches:u": c["loads:u"]}, None)
 ok("counts branches:u instead" in found["loads:u"]["text"] and "counts loads:u instead" in found["branches:u"]["text"], "two swapped events are both named", found)
+
+# ---- the same, planted by the backend that reads the counters (docs/recording.md) ----
+corruptions = [
+    ({"event": "branches:u", "how": "interrupts", "by": 1}, "proportional", "counts one more for each interrupt or fault"),
+    ({"event": "stores:u", "how": "ticks", "by": 10000}, "proportional", "counts one more for each tick of the timer"),
+    ({"event": "loads:u", "how": "times", "by": 2}, "proportional", "counts each event twice"),
+    ({"event": "loads:u", "how": "times", "by": 16}, "proportional", "counts each event 16 times"),
+    ({"event": "branches:u", "how": "divide", "by": 2}, "proportional", "counts half of the branches"),
+    ({"event": "instructions:u", "how": "drop", "by": 1000, "percent": 80}, "wrong", "loses samples of 1000: "),
+    ({"event": "instructions:u", "how": "wrap", "by": 1 << 14}, "wrong", "begins anew at 2^14"),
+    ({"event": "instructions:u", "how": "wrap", "by": 10000}, "wrong", "begins anew at 10000"),
+    ({"event": "stores:u", "how": "stuck", "by": 12}, "wrong", "always shows 12"),
+    ({"event": "stores:u", "how": "swap", "with": "loads:u"}, "wrong", "counts loads:u instead"),
+    ({"event": "instructions:u", "how": "throttle", "from": 3000, "by": 4}, "wrong", "it loses events, 25 % are left"),
+    ({"event": "instructions:u", "how": "saturate", "by": 3000}, "wrong", "stays at 3000"),
+    ({"event": "stores:u", "how": "add", "with": "loads:u"}, "proportional", "counts loads:u, too"),
+    ({"event": "loads:u", "how": "sometimes", "by": 2, "percent": 30}, "wrong", "% of the executions it counts each event twice"),
+]
+for corruption, verdict, text in corruptions:
+    event, name = corruption["event"], " ".join(str(value) for value in corruption.values())
+    seen = verify(recording(lambda counts: counts, "hw", [corruption]))
+    found = {v["event"]: v for v in json.loads(seen.out)["verdicts"]} if seen.out else {}
+    row = found.get(event, {})
+    ok(row.get("verdict") == verdict and text in row.get("text", ""), f"{name}: {verdict}: {text}", row or seen)
+    others = {e for e, v in found.items() if e != event and e != corruption.get("with") and v["verdict"] != "exact"}
+    equal((others, seen.code), (set(), 1), f"{name}: no other counter is accused; the exit code says so")
+    if corruption["how"] == "swap":
+        ok("counts stores:u instead" in found["loads:u"]["text"], f"{name}: and the other one, too", found["loads:u"])
+
+# what the kernel level counts is not predicted: a counter of it that grows with the user's instructions is told
+kernel_events = EVENTS + ["instructions:k"]
+seen = tare("verify", "--quick", "--json", "--no-store", "--kernels", NAMES, "-e", ",".join(kernel_events), "--on",
+            recording(lambda counts: {**counts, "instructions:k": 40000 + chance.randrange(3000)}, "hw", [{"event": "instructions:k", "how": "add", "with": "instructions:u"}], kernel_events), env=ENV)
+row = {v["event"]: v for v in json.loads(seen.out)["verdicts"]}.get("instructions:k", {})
+equal((row.get("verdict"), row.get("text")), ("wrong", "counts another level: instructions:u"), "the user's instructions counted as the kernel's are told")
+for corruption, what in (({"event": "loads:u", "how": "divide", "by": 0}, "'divide' by 0 has no meaning"), ({"event": "loads:u", "how": "swap", "with": "x"}, "'x' is not one of the recording's events"),
+                         ({"event": "loads:u", "how": "times"}, "'times' needs 'by'"), ({"event": "loads:u", "how": "stuck", "by": 1, "percent": 3}, "'stuck' has no 'percent'"),
+                         ({"how": "times", "by": 1}, "a corruption needs 'event' and 'how'"), ({"event": "loads:u", "how": "shaken"}, "'shaken' is not known")):
+    seen = verify(recording(lambda counts: counts, "hw", [corruption]))
+    ok(seen.code == 2 and what in seen.err and "faulty.json:" in seen.err, f"a corruption is refused: {what}", seen)
 
 # ---- the engine and models are judged in the same way; of the engine, every difference is a fault ----
 defects = [

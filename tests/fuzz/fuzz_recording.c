@@ -2,7 +2,7 @@
  * about its events consistently.
  *
  *     clang -g -O1 -D_GNU_SOURCE -Isrc -fsanitize=fuzzer,address,undefined tests/fuzz/fuzz_recording.c \
- *         src/backend/replay/{locate,read,recording}.c src/base/{arena,error,str}.c -ljansson */
+ *         src/backend/replay/{locate,read,read_corruptions,read_values,recording}.c src/base/{arena,error,str}.c -ljansson */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -30,7 +30,7 @@ static const double sizes[SIZES] = {10, 100, 1000, 10000, 100000, 1000000};
 /* One counter's world: its points, filled by simulate(). */
 struct world {
 	struct judged_point points[POINTS];
-	double observed[POINTS][MOST], interrupts[POINTS][MOST], others[POINTS][EVENTS];
+	double observed[POINTS][MOST], interrupts[POINTS][MOST], cpu_seconds[POINTS][MOST], others[POINTS][EVENTS];
 	struct judged_event event;
 };
 
@@ -57,20 +57,22 @@ static void simulate(struct world *w, int event, double scale, size_t n, shows *
 			double size = sizes[s] * scale;
 			for (int e = 0; e < EVENTS; e++)
 				w->others[p][e] = predicted(k, size, e);
-			w->points[p] = (struct judged_point){.kernel = kernels[k].name,
-							     .size = size,
-							     .predicted = w->others[p][event],
-							     .n = n,
-							     .observed = w->observed[p],
-							     .others = w->others[p],
-							     .interrupts = knows_interrupts ? w->interrupts[p]
-											    : NULL};
+			w->points[p] = (struct judged_point){
+				.kernel = kernels[k].name,
+				.size = size,
+				.predicted = w->others[p][event],
+				.n = n,
+				.observed = w->observed[p],
+				.others = w->others[p],
+				.cpu_seconds = knows_interrupts ? w->cpu_seconds[p] : NULL,
+				.interrupts = knows_interrupts ? w->interrupts[p] : NULL};
 			for (size_t i = 0; i < n; i++) {
 				/* at 1000 a second and 10^9 instructions a second, and some faults at the start */
 				double mean = w->others[p][INSTRUCTIONS] / 1e6, u = 2;
 				for (double left = mean + sqrt(mean) * normal(&r); left > random_unit(&r); left--)
 					u++;
 				w->interrupts[p][i] = u;
+				w->cpu_seconds[p][i] = w->others[p][INSTRUCTIONS] / 1e9;
 				w->observed[p][i] = counter(w->others[p][event], u, w->others[p], &r);
 			}
 		}
@@ -125,6 +127,10 @@ static double overhead(double x, double u, const double *z, struct random *r)
 static double per_interrupt(double x, double u, const double *z, struct random *r)
 {
 	return (void)z, (void)r, x + u;
+}
+static double per_tick(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, x + floor(z[INSTRUCTIONS] / 1e9 * 1000 + random_unit(r));
 }
 static double stuck(double x, double u, const double *z, struct random *r)
 {
@@ -343,6 +349,8 @@ static void name_faults(void)
 	      "counts one more for each interrupt or fault");
 	NAMED(STORES, 1, 10, per_interrupt, true, VERDICT_PROPORTIONAL, SHAPE_INTERRUPTS,
 	      "counts one more for each interrupt or fault");
+	NAMED(STORES, 1, 10, per_tick, true, VERDICT_PROPORTIONAL, SHAPE_TICKS,
+	      "counts one more for each tick of the timer (about 1000 a second)");
 	NAMED(BRANCHES, 1, 3, stuck, true, VERDICT_WRONG, SHAPE_STUCK, "always shows 4711");
 	NAMED(FP, 1, 3, nothing, true, VERDICT_NOTHING, SHAPE_NONE, "");
 	NAMED(INSTRUCTIONS, 1e6, 3, wraps, false, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^40");

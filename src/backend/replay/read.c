@@ -1,161 +1,11 @@
-/* Reading a recording: jansson parses, and what it means is checked here, each complaint with its place.
- *
- * Every function that takes a value takes its place; a place is a chain on the stack (locate.h). */
+/* Reading a recording: jansson parses, and what it means is checked here. See read_values.h. */
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "backend/replay/locate.h"
-#include "backend/replay/recording.h"
+#include "backend/replay/read_values.h"
 
 /* Readings that name no time were counting all of it, this long. */
 static const uint64_t ENABLED_DEFAULT_NS = 1000000000;
-
-struct recording_reader {
-	const char *text;
-	size_t length;
-	struct recording *out;
-	struct error *err;
-};
-
-/* "file:line:column: reason"; false. */
-__attribute__((format(printf, 3, 4))) static bool refuse(struct recording_reader *r,
-							 const struct json_place *place, const char *format, ...)
-{
-	char reason[384];
-	unsigned line, column;
-	va_list args;
-	va_start(args, format);
-	vsnprintf(reason, sizeof reason, format, args);
-	va_end(args);
-	locate(r->text, r->length, place, &line, &column);
-	return error_set(r->err, ERROR_SYNTAX, "%s:%u:%u: %s", r->out->path, line, column, reason);
-}
-
-static struct json_place member(const struct json_place *parent, const char *key)
-{
-	return (struct json_place){.parent = parent, .key = key};
-}
-
-static struct json_place item(const struct json_place *parent, size_t index)
-{
-	return (struct json_place){.parent = parent, .index = index};
-}
-
-static void *room(struct recording_reader *r, size_t count, size_t bytes)
-{
-	void *memory = arena_alloc(&r->out->arena, count * bytes + 1);
-	if (!memory)
-		error_no_memory(r->err);
-	return memory;
-}
-
-/* ---- values ---- */
-
-static bool is_object(struct recording_reader *r, const json_t *value, const struct json_place *place,
-		      const char *const *known_keys)
-{
-	const char *key;
-	json_t *each;
-	if (!json_is_object(value))
-		return refuse(r, place, "expected an object");
-	json_object_foreach((json_t *)value, key, each)
-	{
-		const char *const *known = known_keys;
-		while (*known && strcmp(*known, key) != 0)
-			known++;
-		struct json_place where = member(place, key);
-		if (!*known)
-			return refuse(r, &where, "'%s' is not a key of this object", key);
-	}
-	return true;
-}
-
-/* An optional array; *count is 0 without it. */
-static bool get_array(struct recording_reader *r, const json_t *object, const struct json_place *place,
-		      const char *key, size_t most, const json_t **array, size_t *count)
-{
-	struct json_place where = member(place, key);
-	*array = json_object_get(object, key);
-	*count = json_array_size(*array);
-	if (*array && !json_is_array(*array))
-		return refuse(r, &where, "'%s' must be an array", key);
-	if (*count > most)
-		return refuse(r, &where, "'%s' has %zu items; at most %zu are possible", key, *count, most);
-	return true;
-}
-
-static bool check_u64(struct recording_reader *r, const json_t *value, const struct json_place *place,
-		      uint64_t most, uint64_t *out)
-{
-	if (!json_is_integer(value) || json_integer_value(value) < 0)
-		return refuse(r, place, "expected a whole number, 0 or more");
-	*out = (uint64_t)json_integer_value(value);
-	if (*out > most)
-		return refuse(r, place, "%" PRIu64 " is too large: at most %" PRIu64 " is possible", *out, most);
-	return true;
-}
-
-/* An optional number; *out stays what it was without it. */
-static bool get_u64(struct recording_reader *r, const json_t *object, const struct json_place *place,
-		    const char *key, uint64_t most, uint64_t *out)
-{
-	const json_t *value = json_object_get(object, key);
-	struct json_place where = member(place, key);
-	return !value || check_u64(r, value, &where, most, out);
-}
-
-/* An optional string, borrowed from the JSON value; *out stays what it was without it. */
-static bool get_text(struct recording_reader *r, const json_t *object, const struct json_place *place,
-		     const char *key, const char **out)
-{
-	const json_t *value = json_object_get(object, key);
-	struct json_place where = member(place, key);
-	if (!value)
-		return true;
-	if (!json_is_string(value) || json_string_length(value) == 0)
-		return refuse(r, &where, "'%s' must be a string that is not empty", key);
-	*out = json_string_value(value);
-	return true;
-}
-
-/* The same into a field of fixed size. A longer text is refused, not cut. */
-static bool get_short_text(struct recording_reader *r, const json_t *object, const struct json_place *place,
-			   const char *key, char *out, size_t size)
-{
-	const char *text = "";
-	struct json_place where = member(place, key);
-	if (!get_text(r, object, place, key, &text))
-		return false;
-	if (strlen(text) >= size)
-		return refuse(r, &where, "'%s' is longer than %zu bytes", key, size - 1);
-	strcpy(out, text);
-	return true;
-}
-
-/* One of the names, which end with NULL; *out is its index, and stays what it was without the key. */
-static bool get_choice(struct recording_reader *r, const json_t *object, const struct json_place *place,
-		       const char *key, const char *const *names, unsigned *out)
-{
-	const char *text = NULL;
-	struct json_place where = member(place, key);
-	char list[256] = "";
-	if (!get_text(r, object, place, key, &text))
-		return false;
-	if (!text)
-		return true;
-	for (unsigned i = 0; names[i]; i++) {
-		if (strcmp(names[i], text) == 0) {
-			*out = i;
-			return true;
-		}
-		size_t used = strlen(list);
-		snprintf(list + used, sizeof list - used, "%s'%s'", i ? ", " : "", names[i]);
-	}
-	return refuse(r, &where, "'%s' is not known: %s is one of %s", text, key, list);
-}
 
 /* in the order of enum reading_state */
 static const char *const state_names[] = {"counted", "never-ran", "unsupported", "denied",
@@ -169,7 +19,7 @@ static bool get_source(struct recording_reader *r, const json_t *object, const s
 		       enum source *out)
 {
 	unsigned choice = sizeof sources / sizeof *sources;
-	if (!get_choice(r, object, place, "source", source_names, &choice))
+	if (!read_choice(r, object, place, "source", source_names, &choice))
 		return false;
 	if (choice < sizeof sources / sizeof *sources)
 		*out = sources[choice];
@@ -194,19 +44,19 @@ static bool read_counters_of(struct recording_reader *r, const json_t *value, co
 		return true;
 	}
 	if (!json_is_array(value) || json_array_size(value) == 0)
-		return refuse(r, place, "'counter' is 'any', 'none' or an array of numbers of counters");
+		return read_refuse(r, place, "'counter' is 'any', 'none' or an array of numbers of counters");
 	if (!r->out->limited)
-		return refuse(r, place, "numbers of counters need 'counters', their number, at the top");
+		return read_refuse(r, place, "numbers of counters need 'counters', their number, at the top");
 	event->takes_counter = true;
 	event->on_counters = 0;
 	for (size_t i = 0; i < json_array_size(value); i++) {
 		uint64_t counter;
-		struct json_place where = item(place, i);
-		if (!check_u64(r, json_array_get(value, i), &where, RECORDING_COUNTERS_MOST, &counter))
+		struct json_place where = read_item(place, i);
+		if (!read_check_u64(r, json_array_get(value, i), &where, RECORDING_COUNTERS_MOST, &counter))
 			return false;
 		if (counter >= r->out->counters)
-			return refuse(r, &where, "there is no counter %" PRIu64 ": 'counters' is %zu", counter,
-				      r->out->counters);
+			return read_refuse(r, &where, "there is no counter %" PRIu64 ": 'counters' is %zu",
+					   counter, r->out->counters);
 		event->on_counters |= (uint64_t)1 << counter;
 	}
 	return true;
@@ -219,33 +69,33 @@ static bool read_event(struct recording_reader *r, const json_t *value, const st
 	struct availability *a = &event->availability;
 	const char *name = NULL;
 	unsigned state = READING_COUNTED;
-	struct json_place where = member(place, "name");
-	if (!is_object(r, value, place, keys) || !get_text(r, value, place, "name", &name))
+	struct json_place where = read_member(place, "name");
+	if (!read_is_object(r, value, place, keys) || !read_text(r, value, place, "name", &name))
 		return false;
 	if (!name)
-		return refuse(r, place, "the event has no 'name'");
+		return read_refuse(r, place, "the event has no 'name'");
 	for (const struct recorded_event *other = r->out->events; other < event; other++)
 		if (strcmp(other->name, name) == 0)
-			return refuse(r, &where, "a second event is named '%s'", name);
+			return read_refuse(r, &where, "a second event is named '%s'", name);
 	event->name = arena_strdup(&r->out->arena, name);
 	if (!event->name)
 		return error_no_memory(r->err);
-	if (!get_choice(r, value, place, "state", state_names, &state) ||
+	if (!read_choice(r, value, place, "state", state_names, &state) ||
 	    !get_source(r, value, place, &a->source) ||
-	    !get_short_text(r, value, place, "why", a->why, sizeof a->why) ||
-	    !get_short_text(r, value, place, "remedy", a->remedy, sizeof a->remedy))
+	    !read_short_text(r, value, place, "why", a->why, sizeof a->why) ||
+	    !read_short_text(r, value, place, "remedy", a->remedy, sizeof a->remedy))
 		return false;
 	a->state = (enum reading_state)state;
 	bool readable = a->state == READING_COUNTED || a->state == READING_UNPROVEN;
 	if (readable && a->source == SOURCE_NONE)
-		return refuse(r, place, "'%s' is counted, but has no 'source'", name);
+		return read_refuse(r, place, "'%s' is counted, but has no 'source'", name);
 	if (a->state == READING_COUNTED && (a->why[0] || a->remedy[0]))
-		return refuse(r, place, "'%s' is counted: 'why' and 'remedy' have no meaning", name);
+		return read_refuse(r, place, "'%s' is counted: 'why' and 'remedy' have no meaning", name);
 	if (!readable && a->source != SOURCE_NONE)
-		return refuse(r, place, "'%s' is not counted: 'source' has no meaning", name);
+		return read_refuse(r, place, "'%s' is not counted: 'source' has no meaning", name);
 	if (a->state != READING_COUNTED && !a->why[0])
-		return refuse(r, place, "'%s' is not counted, but has no 'why'", name);
-	struct json_place counter = member(place, "counter");
+		return read_refuse(r, place, "'%s' is not counted, but has no 'why'", name);
+	struct json_place counter = read_member(place, "counter");
 	return read_counters_of(r, json_object_get(value, "counter"), &counter, event);
 }
 
@@ -253,17 +103,17 @@ static bool read_events(struct recording_reader *r, const json_t *root, const st
 {
 	const json_t *array;
 	size_t n;
-	struct json_place list = member(top, "events");
-	if (!get_array(r, root, top, "events", RECORDING_EVENTS_MOST, &array, &n))
+	struct json_place list = read_member(top, "events");
+	if (!read_array(r, root, top, "events", RECORDING_EVENTS_MOST, &array, &n))
 		return false;
 	if (!array)
-		return refuse(r, top, "the recording has no 'events'");
-	struct recorded_event *events = room(r, n, sizeof *events);
+		return read_refuse(r, top, "the recording has no 'events'");
+	struct recorded_event *events = read_room(r, n, sizeof *events);
 	if (!events)
 		return false;
 	r->out->events = events;
 	for (size_t i = 0; i < n; i++) {
-		struct json_place where = item(&list, i);
+		struct json_place where = read_item(&list, i);
 		if (!read_event(r, json_array_get(array, i), &where, &events[i]))
 			return false;
 		r->out->n_events = i + 1;
@@ -291,43 +141,36 @@ static bool read_reading(struct recording_reader *r, const json_t *value, const 
 				.unproven = event->availability.state == READING_UNPROVEN};
 	if (json_is_integer(value)) {
 		out->running_ns = out->enabled_ns;
-		return check_u64(r, value, place, INT64_MAX, &out->count_raw);
+		return read_check_u64(r, value, place, INT64_MAX, &out->count_raw);
 	}
 	if (!json_is_object(value))
-		return refuse(r, place, "expected a count or an object");
-	if (!is_object(r, value, place, keys) || !get_choice(r, value, place, "state", state_names, &state) ||
-	    !get_source(r, value, place, &out->source) || !get_text(r, value, place, "why", &why) ||
-	    !get_u64(r, value, place, "enabled_ns", INT64_MAX, &out->enabled_ns))
+		return read_refuse(r, place, "expected a count or an object");
+	if (!read_is_object(r, value, place, keys) ||
+	    !read_choice(r, value, place, "state", state_names, &state) ||
+	    !get_source(r, value, place, &out->source) || !read_text(r, value, place, "why", &why) ||
+	    !read_u64(r, value, place, "enabled_ns", INT64_MAX, &out->enabled_ns))
 		return false;
 	out->state = (enum reading_state)state;
 	if (out->state == READING_UNPROVEN)
-		return refuse(r, place, "an event can be 'unproven', a reading cannot");
+		return read_refuse(r, place, "an event can be 'unproven', a reading cannot");
 	if (out->state != READING_COUNTED) {
 		if (json_object_get(value, "count") || json_object_get(value, "running_ns"))
-			return refuse(r, place, "a reading that is '%s' has no 'count' and no 'running_ns'",
-				      state_names[state]);
+			return read_refuse(r, place, "a reading that is '%s' has no 'count' and no 'running_ns'",
+					   state_names[state]);
 		if (!why && out->state != READING_NEVER_RAN)
-			return refuse(r, place, "a reading that is '%s' needs a 'why'", state_names[state]);
+			return read_refuse(r, place, "a reading that is '%s' needs a 'why'", state_names[state]);
 		out->source = SOURCE_NONE;
 		out->why = why ? arena_strdup(&r->out->arena, why) : NULL;
 		return !why || out->why || error_no_memory(r->err);
 	}
 	if (why)
-		return refuse(r, place, "a reading that is 'counted' has no 'why'");
+		return read_refuse(r, place, "a reading that is 'counted' has no 'why'");
 	if (!json_object_get(value, "count"))
-		return refuse(r, place, "the reading has no 'count'");
+		return read_refuse(r, place, "the reading has no 'count'");
 	/* running longer than enabled is let through: kernels have said so, and measure/ must stand it */
 	out->running_ns = out->enabled_ns;
-	return get_u64(r, value, place, "count", INT64_MAX, &out->count_raw) &&
-	       get_u64(r, value, place, "running_ns", INT64_MAX, &out->running_ns);
-}
-
-static bool find_event(const struct recording *recording, const char *name, size_t *index)
-{
-	for (*index = 0; *index < recording->n_events; ++*index)
-		if (strcmp(recording->events[*index].name, name) == 0)
-			return true;
-	return false;
+	return read_u64(r, value, place, "count", INT64_MAX, &out->count_raw) &&
+	       read_u64(r, value, place, "running_ns", INT64_MAX, &out->running_ns);
 }
 
 /* An object: event → reading, or with rows event → array of readings. */
@@ -338,33 +181,33 @@ static bool read_moment(struct recording_reader *r, const json_t *value, const s
 	json_t *each;
 	const struct recorded_execution *x = context->execution;
 	if (!json_is_object(value))
-		return refuse(r, place, "expected an object of events and their readings");
-	struct recorded_reading *readings = room(r, json_object_size(value), sizeof *readings);
+		return read_refuse(r, place, "expected an object of events and their readings");
+	struct recorded_reading *readings = read_room(r, json_object_size(value), sizeof *readings);
 	if (!readings)
 		return false;
 	out->readings = readings;
 	json_object_foreach((json_t *)value, name, each)
 	{
 		struct recorded_reading *reading = &readings[out->n_readings];
-		struct json_place where = member(place, name);
+		struct json_place where = read_member(place, name);
 		bool in_rows = rows_allowed && x->n_rows > 0;
-		if (!find_event(r->out, name, &reading->event))
-			return refuse(r, &where, "'%s' is not one of the recording's events", name);
+		if (!read_find_event(r->out, name, &reading->event))
+			return read_refuse(r, &where, "'%s' is not one of the recording's events", name);
 		const struct recorded_event *event = &r->out->events[reading->event];
 		if (event->availability.state != READING_COUNTED && event->availability.state != READING_UNPROVEN)
-			return refuse(r, &where, "'%s' has a reading, but is not counted", name);
+			return read_refuse(r, &where, "'%s' has a reading, but is not counted", name);
 		if (in_rows && json_array_size(each) != x->n_rows)
-			return refuse(r, &where, "'%s' needs an array of %zu readings, one for each row", name,
-				      x->n_rows);
+			return read_refuse(r, &where, "'%s' needs an array of %zu readings, one for each row",
+					   name, x->n_rows);
 		if (!in_rows && json_is_array(each))
-			return refuse(r, &where, "'%s' needs one reading here, not an array", name);
+			return read_refuse(r, &where, "'%s' needs one reading here, not an array", name);
 		reading->n_rows = in_rows ? x->n_rows : 1;
-		struct reading *rows = room(r, reading->n_rows, sizeof *rows);
+		struct reading *rows = read_room(r, reading->n_rows, sizeof *rows);
 		if (!rows)
 			return false;
 		reading->rows = rows;
 		for (size_t i = 0; i < reading->n_rows; i++) {
-			struct json_place row = item(&where, i);
+			struct json_place row = read_item(&where, i);
 			if (!read_reading(r, in_rows ? json_array_get(each, i) : each, in_rows ? &row : &where,
 					  event, context, &rows[i]))
 				return false;
@@ -386,21 +229,21 @@ static bool read_rows(struct recording_reader *r, const json_t *value, const str
 	static const char *const keys[] = {"tid", "cpu", NULL};
 	const json_t *array;
 	size_t n;
-	struct json_place list = member(place, "rows");
-	if (!get_array(r, value, place, "rows", RECORDING_ROWS_MOST, &array, &n))
+	struct json_place list = read_member(place, "rows");
+	if (!read_array(r, value, place, "rows", RECORDING_ROWS_MOST, &array, &n))
 		return false;
-	struct recorded_row *rows = room(r, n, sizeof *rows);
+	struct recorded_row *rows = read_room(r, n, sizeof *rows);
 	if (!rows)
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *row = json_array_get(array, i);
-		struct json_place where = item(&list, i);
+		struct json_place where = read_item(&list, i);
 		uint64_t tid = 0, cpu = 0;
-		if (!is_object(r, row, &where, keys) || !get_u64(r, row, &where, "tid", INT32_MAX, &tid) ||
-		    !get_u64(r, row, &where, "cpu", INT32_MAX, &cpu))
+		if (!read_is_object(r, row, &where, keys) || !read_u64(r, row, &where, "tid", INT32_MAX, &tid) ||
+		    !read_u64(r, row, &where, "cpu", INT32_MAX, &cpu))
 			return false;
 		if (json_object_size(row) != 1)
-			return refuse(r, &where, "a row is of one 'tid' or of one 'cpu'");
+			return read_refuse(r, &where, "a row is of one 'tid' or of one 'cpu'");
 		rows[i] = json_object_get(row, "cpu") ? (struct recorded_row){.cpu = (int)cpu}
 						      : (struct recorded_row){.tid = (pid_t)tid, .cpu = -1};
 	}
@@ -421,12 +264,12 @@ static bool read_failure(struct recording_reader *r, const json_t *value, const 
 	const char *text = NULL, *hint = "";
 	if (!value)
 		return true;
-	if (!is_object(r, value, place, keys) || !get_choice(r, value, place, "at", steps + 1, &step) ||
-	    !get_choice(r, value, place, "code", codes + 1, &code) || !get_text(r, value, place, "text", &text) ||
-	    !get_text(r, value, place, "hint", &hint))
+	if (!read_is_object(r, value, place, keys) || !read_choice(r, value, place, "at", steps + 1, &step) ||
+	    !read_choice(r, value, place, "code", codes + 1, &code) ||
+	    !read_text(r, value, place, "text", &text) || !read_text(r, value, place, "hint", &hint))
 		return false;
 	if (!json_object_get(value, "at") || !json_object_get(value, "code") || !text)
-		return refuse(r, place, "a failure needs 'at', 'code' and 'text'");
+		return read_refuse(r, place, "a failure needs 'at', 'code' and 'text'");
 	x->fails_at = (enum recorded_step)(step + 1);
 	error_set(&x->failure, (enum error_code)(code + 1), "%s", text);
 	error_hint(&x->failure, "%s", hint);
@@ -438,26 +281,26 @@ static bool read_execution(struct recording_reader *r, const json_t *value, cons
 {
 	static const char *const keys[] = {"about", "rows", "enabled_ns", "readings", "samples", "fails", NULL};
 	struct execution_context context = {.enabled_ns = ENABLED_DEFAULT_NS, .execution = x};
-	struct json_place readings = member(place, "readings"), samples = member(place, "samples"),
-			  fails = member(place, "fails");
+	struct json_place readings = read_member(place, "readings"), samples = read_member(place, "samples"),
+			  fails = read_member(place, "fails");
 	const json_t *end = json_object_get(value, "readings"), *series;
 	const char *about = NULL;
 	size_t n;
-	if (!is_object(r, value, place, keys) || !get_text(r, value, place, "about", &about) ||
+	if (!read_is_object(r, value, place, keys) || !read_text(r, value, place, "about", &about) ||
 	    !read_rows(r, value, place, x) ||
-	    !get_u64(r, value, place, "enabled_ns", INT64_MAX, &context.enabled_ns) ||
+	    !read_u64(r, value, place, "enabled_ns", INT64_MAX, &context.enabled_ns) ||
 	    !read_failure(r, json_object_get(value, "fails"), &fails, x) ||
-	    !get_array(r, value, place, "samples", SIZE_MAX, &series, &n))
+	    !read_array(r, value, place, "samples", SIZE_MAX, &series, &n))
 		return false;
 	if (end && !read_moment(r, end, &readings, &context, true, &x->end))
 		return false;
-	struct recorded_moment *moments = room(r, n, sizeof *moments);
+	struct recorded_moment *moments = read_room(r, n, sizeof *moments);
 	if (!moments)
 		return false;
 	x->samples = moments;
 	x->n_samples = n;
 	for (size_t i = 0; i < n; i++) {
-		struct json_place where = item(&samples, i);
+		struct json_place where = read_item(&samples, i);
 		if (!read_moment(r, json_array_get(series, i), &where, &context, false, &moments[i]))
 			return false;
 	}
@@ -468,16 +311,16 @@ static bool read_executions(struct recording_reader *r, const json_t *root, cons
 {
 	const json_t *array;
 	size_t n;
-	struct json_place list = member(top, "executions");
-	if (!get_array(r, root, top, "executions", SIZE_MAX, &array, &n))
+	struct json_place list = read_member(top, "executions");
+	if (!read_array(r, root, top, "executions", SIZE_MAX, &array, &n))
 		return false;
-	struct recorded_execution *executions = room(r, n, sizeof *executions);
+	struct recorded_execution *executions = read_room(r, n, sizeof *executions);
 	if (!executions)
 		return false;
 	r->out->executions = executions;
 	r->out->n_executions = n;
 	for (size_t i = 0; i < n; i++) {
-		struct json_place where = item(&list, i);
+		struct json_place where = read_item(&list, i);
 		if (!read_execution(r, json_array_get(array, i), &where, &executions[i]))
 			return false;
 	}
@@ -493,26 +336,27 @@ static bool read_findings(struct recording_reader *r, const json_t *root, const 
 	static const char *const states[] = {"works", "partly", "no", NULL};
 	const json_t *array;
 	size_t n;
-	struct json_place list = member(top, "findings");
-	if (!get_array(r, root, top, "findings", RECORDING_EVENTS_MOST, &array, &n))
+	struct json_place list = read_member(top, "findings");
+	if (!read_array(r, root, top, "findings", RECORDING_EVENTS_MOST, &array, &n))
 		return false;
-	struct finding *findings = room(r, n, sizeof *findings);
+	struct finding *findings = read_room(r, n, sizeof *findings);
 	if (!findings)
 		return false;
 	r->out->findings = findings;
 	r->out->n_findings = n;
 	for (size_t i = 0; i < n; i++) {
 		const json_t *value = json_array_get(array, i);
-		struct json_place where = item(&list, i);
+		struct json_place where = read_item(&list, i);
 		struct finding *f = &findings[i];
 		unsigned state = FINDING_WORKS;
-		if (!is_object(r, value, &where, keys) || !get_choice(r, value, &where, "state", states, &state) ||
-		    !get_short_text(r, value, &where, "what", f->what, sizeof f->what) ||
-		    !get_short_text(r, value, &where, "detail", f->detail, sizeof f->detail) ||
-		    !get_short_text(r, value, &where, "step", f->step, sizeof f->step))
+		if (!read_is_object(r, value, &where, keys) ||
+		    !read_choice(r, value, &where, "state", states, &state) ||
+		    !read_short_text(r, value, &where, "what", f->what, sizeof f->what) ||
+		    !read_short_text(r, value, &where, "detail", f->detail, sizeof f->detail) ||
+		    !read_short_text(r, value, &where, "step", f->step, sizeof f->step))
 			return false;
 		if (!json_object_get(value, "state") || !f->what[0])
-			return refuse(r, &where, "a finding needs 'state' and 'what'");
+			return read_refuse(r, &where, "a finding needs 'state' and 'what'");
 		f->state = (enum finding_state)state;
 	}
 	return true;
@@ -520,31 +364,32 @@ static bool read_findings(struct recording_reader *r, const json_t *root, const 
 
 static bool read_top(struct recording_reader *r, const json_t *root)
 {
-	static const char *const keys[] = {"tare_recording", "about",      "counters", "after_last",
+	static const char *const keys[] = {"tare_recording", "about",      "counters", "after_last", "corrupt",
 					   "events",         "executions", "findings", NULL};
 	static const char *const ends[] = {"error", "repeat", NULL};
-	struct json_place top = {0}, version_place = member(&top, "tare_recording");
+	struct json_place top = {0}, version_place = read_member(&top, "tare_recording");
 	uint64_t version = 0, counters = 0;
 	unsigned end = 0;
 	const char *about = NULL;
 	/* the version first: another one may have other keys */
 	if (!json_is_object(root))
-		return refuse(r, &top, "expected an object");
+		return read_refuse(r, &top, "expected an object");
 	if (!json_object_get(root, "tare_recording"))
-		return refuse(r, &top, "this is not a recording: it has no 'tare_recording'");
-	if (!get_u64(r, root, &top, "tare_recording", INT64_MAX, &version))
+		return read_refuse(r, &top, "this is not a recording: it has no 'tare_recording'");
+	if (!read_u64(r, root, &top, "tare_recording", INT64_MAX, &version))
 		return false;
 	if (version != RECORDING_VERSION)
-		return refuse(r, &version_place, "the recording's version is %" PRIu64 ", this tare reads %d",
-			      version, RECORDING_VERSION);
-	if (!is_object(r, root, &top, keys) || !get_text(r, root, &top, "about", &about) ||
-	    !get_u64(r, root, &top, "counters", RECORDING_COUNTERS_MOST, &counters) ||
-	    !get_choice(r, root, &top, "after_last", ends, &end))
+		return read_refuse(r, &version_place, "the recording's version is %" PRIu64 ", this tare reads %d",
+				   version, RECORDING_VERSION);
+	if (!read_is_object(r, root, &top, keys) || !read_text(r, root, &top, "about", &about) ||
+	    !read_u64(r, root, &top, "counters", RECORDING_COUNTERS_MOST, &counters) ||
+	    !read_choice(r, root, &top, "after_last", ends, &end))
 		return false;
 	r->out->limited = json_object_get(root, "counters") != NULL;
 	r->out->counters = (size_t)counters;
 	r->out->repeats = end == 1;
-	return read_events(r, root, &top) && read_executions(r, root, &top) && read_findings(r, root, &top);
+	return read_events(r, root, &top) && read_corruptions(r, root, &top) && read_executions(r, root, &top) &&
+	       read_findings(r, root, &top);
 }
 
 bool recording_parse(const char *text, size_t length, const char *path, struct recording *out, struct error *err)

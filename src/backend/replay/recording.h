@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "backend/backend.h"
+#include "backend/replay/corrupt.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "result/result.h"
@@ -66,6 +67,8 @@ struct recording {
 	size_t counters;
 	const struct recorded_event *events;
 	size_t n_events;
+	const struct corruption *corruptions; /* in the order in which they are done */
+	size_t n_corruptions;
 	const struct recorded_execution *executions;
 	size_t n_executions;
 	bool repeats; /* after the last execution comes the last one again; otherwise an error */

@@ -258,6 +258,35 @@ static struct reading sum_rows(const struct recorded_reading *recorded)
 	return sum;
 }
 
+/* One row of one execution, or all rows together. */
+struct recorded_place {
+	const struct counting *c;
+	size_t row;
+};
+
+static struct reading reading_at(const struct counting *c, const struct recorded_reading *recorded, size_t row)
+{
+	return c->in_rows ? recorded->rows[row] : sum_rows(recorded);
+}
+
+/* An event that this execution has no reading of shows nothing. */
+static uint64_t recorded_count(const void *context, size_t event)
+{
+	const struct recorded_place *place = context;
+	const struct recorded_reading *recorded = reading_of(&place->c->execution->end, event);
+	return recorded ? reading_at(place->c, recorded, place->row).count_raw : 0;
+}
+
+static void corrupt(const struct counting *c, size_t event, size_t row, const struct run *run,
+		    struct reading *reading)
+{
+	const struct recording *r = &c->backend->recording;
+	struct recorded_place place = {c, row};
+	if (reading->state == READING_COUNTED)
+		reading->count_raw = corrupt_count(r->corruptions, r->n_corruptions, event, reading->count_raw,
+						   run, c->number, recorded_count, &place);
+}
+
 static bool replay_stop(struct counting *c, struct run *run, struct error *err)
 {
 	const struct recorded_execution *x = c->execution;
@@ -271,7 +300,8 @@ static bool replay_stop(struct counting *c, struct run *run, struct error *err)
 		const struct recorded_reading *recorded = reading_of(&x->end, c->events[i]);
 		for (size_t row = 0; row < rows; row++) {
 			struct reading *out = &readings[row * c->n + i];
-			*out = c->in_rows ? recorded->rows[row] : sum_rows(recorded);
+			*out = reading_at(c, recorded, row);
+			corrupt(c, c->events[i], row, run, out);
 			/* the recording may be gone before the run is */
 			if (out->why && !(out->why = arena_strdup(&run->arena, out->why)))
 				return error_no_memory(err);

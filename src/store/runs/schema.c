@@ -112,6 +112,8 @@ static const char *const steps[SCHEMA_VERSION] = {
 	/* 5: inclusive counts of breakdowns */
 	("ALTER TABLE runs ADD COLUMN breakdown_inclusive INTEGER NOT NULL DEFAULT 0;"
 	 "ALTER TABLE breakdown_rows ADD COLUMN inclusive BLOB;"),
+	/* 6: the CPU time of the executions that a verification observed */
+	"ALTER TABLE verification_points ADD COLUMN cpu_seconds BLOB;",
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)

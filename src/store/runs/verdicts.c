@@ -47,6 +47,7 @@ static const struct field point_fields[] = {
 	MEMBER(witnesses, INT, .most = WITNESS_ARITHMETIC | WITNESS_ENGINE),
 	MEMBER(observed, REALS, .count_offset = offsetof(struct kept_point, n_observed)),
 	MEMBER(interrupts, REALS, .count_offset = offsetof(struct kept_point, n_interrupts)),
+	MEMBER(cpu_seconds, REALS, .count_offset = offsetof(struct kept_point, n_cpu_seconds)),
 };
 #undef RECORD
 enum { POINT_FIELDS = sizeof point_fields / sizeof *point_fields };
