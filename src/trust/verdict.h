@@ -101,12 +101,13 @@ struct judged_event {
 struct verdict {
 	enum verdict_kind kind;
 	enum verdict_shape shape;
-	double factor;     /* of TIMES and others, see there */
-	double offset;     /* events; of OFFSET what is counted too much (negative: too little) */
-	double half_width; /* ± of the offset, at 95 %; 0 where it is always the same */
-	size_t other;      /* index into others */
-	bool also_other;   /* of TIMES: `other` instead of the event would look the same on these kernels */
-	unsigned bits;     /* of WRAPS and BITS */
+	double factor;      /* of TIMES and others, see there */
+	double offset;      /* events; of OFFSET what is counted too much (negative: too little) */
+	double half_width;  /* ± of the offset, at 95 %; 0 where it is always the same */
+	size_t other;       /* index into others */
+	bool also_other;    /* of TIMES: `other` instead of the event would look the same on these kernels */
+	unsigned bits;      /* of WRAPS and BITS */
+	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM: seen */
 	double sometimes; /* WRONG in this share of the executions, of which shape and parameters are; 0: in all */
 	double period;    /* of DROPS and RESOLUTION */

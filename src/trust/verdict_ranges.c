@@ -56,12 +56,14 @@ static double range_from(const struct fit *fit, size_t first, double o, double t
 bool shape_wraps(const struct fit *fit, double *form, struct verdict *v)
 {
 	v->shape = SHAPE_WRAPS;
-	for (unsigned bits = BITS_LEAST; bits <= BITS_MOST; bits++) {
-		v->bits = bits;
-		if (holds_modulo(fit, ldexp(1, (int)bits), 1, form))
-			return true;
-	}
 	v->bits = 0;
+	for (unsigned bits = BITS_LEAST; bits <= BITS_MOST; bits++)
+		if (holds_modulo(fit, ldexp(1, (int)bits), 1, form)) {
+			v->bits = v->bits ? v->bits : bits;
+			v->bits_most = bits;
+		}
+	if (v->bits)
+		return true;
 	size_t first = 0;
 	while (first < fit->n && !(fit->points[first].x - fit->points[first].mean > RANGE_LEAST / 2.0))
 		first++;

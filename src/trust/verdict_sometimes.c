@@ -1,10 +1,10 @@
-/* Counters that differ from one execution to the next: faulty in some of them, or another share of the events in each.
- * See verdict.h.
+/* Counters that differ from one execution to the next: faulty in some of them, or another share of the events in
+ * each. See verdict.h.
  *
  * Executions are split into those that are right and those that are not, and each part is judged for itself: the
  * right ones must not be accused, the others must follow a form that accuses, or none while they are far off.
- * What a clean counter does now and then (an interrupt, another program's events) has a size of its own: it does not
- * grow with the count. So the faulty executions have to be spread over a wide range of counts. */
+ * What a clean counter does now and then (an interrupt, another program's events) has a size of its own: it does
+ * not grow with the count. So the faulty executions have to be spread over a wide range of counts. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -150,8 +150,8 @@ static bool is_tight(const struct fit *fit)
 	return most - least <= TIGHT;
 }
 
-/* Judges one part, by verdict_forms() alone. alike: the faulty executions of a point have to agree, since they were
- * told from the right ones by any difference: else noise is taken for them. */
+/* Judges one part, by verdict_forms() alone. alike: the faulty executions of a point have to agree, since they
+ * were told from the right ones by any difference: else noise is taken for them. */
 static bool judge_part(const struct part *part, bool right, bool alike, struct verdict *v)
 {
 	struct fit fit = {0};
@@ -179,6 +179,7 @@ static void take(struct verdict *v, const struct verdict *of, double share)
 	v->other = of->other;
 	v->also_other = of->also_other;
 	v->bits = of->bits;
+	v->bits_most = of->bits_most;
 	v->period = of->period;
 	v->least_share = of->least_share;
 	v->most_share = of->most_share;

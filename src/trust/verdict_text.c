@@ -107,6 +107,8 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_WRAPS:
 		say(w, "begins anew at ");
 		v->bits ? say(w, "2^%u", v->bits) : say(w, "%.15g", v->offset);
+		if (v->bits_most > v->bits)
+			say(w, ", or up to 2^%u: these kernels do not tell", v->bits_most);
 		break;
 	case SHAPE_BITS:
 		v->bits == 1 ? say(w, "loses its lowest bit") : say(w, "loses its low %u bits", v->bits);

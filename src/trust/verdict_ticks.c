@@ -1,5 +1,5 @@
-/* A counter that counts one more for each tick of the timer: what is too much grows with the CPU time, not with the
- * count. See verdict.h.
+/* A counter that counts one more for each tick of the timer: what is too much grows with the CPU time, not with
+ * the count. See verdict.h.
  *
  * Least squares over all executions, y − x = o + r·T: a tick more or less is by chance, at every size alike. */
 #include <math.h>

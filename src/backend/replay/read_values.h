@@ -1,5 +1,5 @@
-/* Values of a recording's JSON, each complaint with its place. Every function that takes a value takes its place; a
- * place is a chain on the stack (locate.h). On failure the reader's error is set. */
+/* Values of a recording's JSON, each complaint with its place. Every function that takes a value takes its
+ * place; a place is a chain on the stack (locate.h). On failure the reader's error is set. */
 #ifndef TARE_BACKEND_REPLAY_READ_VALUES_H
 #define TARE_BACKEND_REPLAY_READ_VALUES_H
 
