@@ -15,6 +15,7 @@
 #include "cli/store_options.h"
 #include "report/compare.h"
 #include "session/interrupt.h"
+#include "session/trusting.h"
 #include "session/keep_comparison.h"
 
 /* ---- measuring ---- */
@@ -136,6 +137,9 @@ static bool measure(struct compare_command_line *x, const volatile sig_atomic_t 
 	bool done = session_take_turns(x->sessions, x->commands.items, x->commands.count, &options, interrupted,
 				       err);
 	progress_line_end(&x->line);
+	for (size_t i = 0; done && i < x->n_open; i++)
+		if (!session_trust(&x->sessions[i], &r->keeping))
+			return error_no_memory(err);
 	return done;
 }
 

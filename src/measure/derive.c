@@ -113,6 +113,10 @@ static bool derive(struct measurement *s, const struct metric *metric, struct es
 		goto out;
 	memory = true;
 
+	const char **labels = arena_alloc(arena, (n + 1) * sizeof *labels);
+	if (!(memory = labels != NULL))
+		goto out;
+	e->inputs = labels;
 	for (size_t i = 0; i < n; i++) {
 		const char *name = metric_event(metric, i);
 		inputs[i] = find_input(s, name);
@@ -122,6 +126,7 @@ static bool derive(struct measurement *s, const struct metric *metric, struct es
 			goto out;
 		}
 		const struct estimate *input = total_of(s, inputs[i]);
+		labels[e->n_inputs++] = input->event;
 		if (!input->known) {
 			e->why = arena_printf(arena, "needs '%s', not counted: %s", name, input->why);
 			memory = e->why != NULL;

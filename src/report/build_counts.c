@@ -129,17 +129,6 @@ static const char *not_counted(struct document *document, const struct document_
 	return kept ? kept : "not counted";
 }
 
-/* Behind the source, in its column. The engine's counts are verified by the tests of their release: always, so
- * that no mark is needed. */
-static const char *mark_of(const struct estimate *e)
-{
-	if (e->trust == TRUST_REFUTED)
-		return "\u2717";
-	if (e->trust == TRUST_BIASED)
-		return "~";
-	return e->trust == TRUST_VERIFIED && e->source != SOURCE_EXACT ? "\u2713" : "";
-}
-
 static void fill_cells(struct document *document, struct document_row *row, const struct number_scale *scale)
 {
 	const struct estimate *e = row->estimate;
@@ -152,7 +141,8 @@ static void fill_cells(struct document *document, struct document_row *row, cons
 	if (e->share_running < 1)
 		row->cells[CELL_RAN] = document_printf(document, "%.*f %%", e->share_running > 0.99 ? 2 : 0,
 						       fmin(e->share_running * 100, 99.99));
-	row->cells[CELL_SOURCE] = document_printf(document, "%s%s", source_name(e->source), mark_of(e));
+	row->cells[CELL_SOURCE] = document_printf(document, "%s%s", source_name(e->source),
+						  trust_mark(e->trust, e->source));
 	row->warn = e->trust == TRUST_REFUTED || e->source == SOURCE_SCALED;
 }
 

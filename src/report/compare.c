@@ -102,7 +102,7 @@ const char *comparison_difference_text(struct document *d, const struct compared
 /* ---- one row ---- */
 
 static void fill_value(struct document *d, struct columns_row *row, const struct estimate *e,
-		       const struct number_units *units, bool is_metric)
+		       const struct number_units *units, bool is_metric, bool marked)
 {
 	char number[NUMBER_BYTES];
 	if (!e || !e->known) {
@@ -111,7 +111,10 @@ static void fill_value(struct document *d, struct columns_row *row, const struct
 	}
 	struct number_scale scale = number_scale_in(units, e, is_metric);
 	number_group(number, e->value * scale.factor, scale.decimals);
-	row->cells[COLUMN_VALUE] = document_printf(d, "%s%s%s", number, scale.unit[0] ? " " : "", scale.unit);
+	/* numbers stay below each other */
+	const char *mark = trust_mark(e->trust, e->source);
+	row->cells[COLUMN_VALUE] = document_printf(d, "%s%s%s%s", number, scale.unit[0] ? " " : "", scale.unit,
+						   mark[0] || !marked ? mark : " ");
 	if (!e->has_interval) {
 		row->cells[COLUMN_SPREAD] = "\u00b1?";
 		return;
@@ -152,7 +155,7 @@ static struct columns_range range_of(const struct compared *c)
 }
 
 static void add_row(struct document *d, struct columns *columns, const struct comparison *c,
-		    const struct comparison_row *row, const struct number_units *units)
+		    const struct comparison_row *row, const struct number_units *units, bool marked)
 {
 	struct columns_row first = {.cells = {[COLUMN_NAME] = document_escaped(d, row->event)}};
 	if (!is_counted_anywhere(c, row)) {
@@ -161,13 +164,13 @@ static void add_row(struct document *d, struct columns *columns, const struct co
 		push(d, columns, &first);
 		return;
 	}
-	fill_value(d, &first, row->commands[0].estimate, units, row->is_metric);
+	fill_value(d, &first, row->commands[0].estimate, units, row->is_metric, marked);
 	push(d, columns, &first);
 	for (size_t i = 1; i < c->n; i++) {
 		const struct compared *one = &row->commands[i];
 		struct columns_row other = {
 			.cells = {[COLUMN_NAME] = document_printf(d, "  %s", label_of(d, c, i))}};
-		fill_value(d, &other, one->estimate, units, row->is_metric);
+		fill_value(d, &other, one->estimate, units, row->is_metric, marked);
 		other.cells[COLUMN_DIFFERENCE] = comparison_difference_text(d, one);
 		other.cells[COLUMN_VERDICT] = comparison_verdict_text(d, one);
 		other.place = COLUMNS_BELOW;
@@ -185,10 +188,15 @@ static void add_table(struct document *d, const struct comparison *c, const char
 {
 	struct number_units units = {0};
 	struct columns *columns = NULL;
+	bool marked = false;
 	for (size_t i = 0; i < c->n_rows; i++)
-		for (size_t j = 0; j < c->n; j++)
-			if (c->rows[i].commands[j].estimate && equal(c->rows[i].region, region))
-				number_units_add(&units, c->rows[i].commands[j].estimate);
+		for (size_t j = 0; j < c->n; j++) {
+			const struct estimate *e = c->rows[i].commands[j].estimate;
+			if (!e || !equal(c->rows[i].region, region))
+				continue;
+			number_units_add(&units, e);
+			marked |= e->known && trust_mark(e->trust, e->source)[0];
+		}
 	for (size_t i = 0; i < c->n_rows; i++) {
 		const struct comparison_row *row = &c->rows[i];
 		if (row->is_metric != metrics || !equal(row->region, region))
@@ -209,7 +217,7 @@ static void add_table(struct document *d, const struct comparison *c, const char
 			columns->flexible = COLUMN_NAME;
 			columns->axis = AXIS_DIFFERENCE;
 		}
-		add_row(d, columns, c, row, &units);
+		add_row(d, columns, c, row, &units, marked);
 	}
 }
 

@@ -146,10 +146,8 @@ static void add_row(struct building *b, struct columns *columns, const struct jo
 		line.cells[COLUMN_IN] = row->least.value < row->most.value
 						? member_text(d, b->job, row->most_member)
 						: "";
-		line.cells[COLUMN_SOURCE] = row->sum.trust == TRUST_REFUTED
-						    ? document_printf(d, "%s, refuted",
-								      sources_text(d, row->sources))
-						    : sources_text(d, row->sources);
+		line.cells[COLUMN_SOURCE] = document_printf(d, "%s%s", sources_text(d, row->sources),
+							    trust_mark(row->sum.trust, row->sum.source));
 	}
 	push(b, columns, &line);
 	if (b->per_rank && row->n_known)

@@ -10,6 +10,22 @@ const char *source_name(enum source source)
 	return names[source];
 }
 
+const char *trust_mark(enum trust trust, enum source source)
+{
+	if (trust == TRUST_REFUTED)
+		return "\u2717";
+	if (trust == TRUST_BIASED)
+		return "~";
+	return trust == TRUST_VERIFIED && source != SOURCE_EXACT ? "\u2713" : "";
+}
+
+enum trust trust_weakest(enum trust a, enum trust b)
+{
+	static const int weakness[] = {
+		[TRUST_VERIFIED] = 0, [TRUST_UNVERIFIED] = 1, [TRUST_BIASED] = 2, [TRUST_REFUTED] = 3};
+	return weakness[a] > weakness[b] ? a : b;
+}
+
 const char *trust_name(enum trust trust)
 {
 	static const char *const names[] = {"unverified", "verified", "biased", "refuted"};

@@ -29,6 +29,11 @@ enum trust { TRUST_UNVERIFIED, TRUST_VERIFIED, TRUST_BIASED, TRUST_REFUTED };
 
 const char *source_name(enum source source); /* "hw", "os", … ; "none" */
 const char *trust_name(enum trust trust);    /* "verified", … */
+/* Behind a number or its source: "✓", "~", "✗", or nothing. The engine's counts are verified by the tests of
+ * their release, always: no mark. */
+const char *trust_mark(enum trust trust, enum source source);
+/* The one that a reader has to know of first: refuted, biased, unverified, verified. */
+enum trust trust_weakest(enum trust a, enum trust b);
 
 /* What became of one counter. "Not counted", "unsupported here" and 0 are different things. */
 enum reading_state {
@@ -140,8 +145,11 @@ struct estimate {
 	enum trust trust;
 	const char *machine;  /* of SOURCE_MODEL: the modelled machine's name ("r12000"); NULL */
 	const char *evidence; /* id of what the verdict rests on; NULL */
-	bool has_tare;        /* what the measuring counts is known, and value is net: gross − tare */
-	double gross, tare;   /* in unit; gross also of what is refused because of measuring.state INCLUDED */
+	/* of a metric that was derived here: the labels of the events that it is made of; not kept */
+	const char *const *inputs;
+	size_t n_inputs;
+	bool has_tare;      /* what the measuring counts is known, and value is net: gross − tare */
+	double gross, tare; /* in unit; gross also of what is refused because of measuring.state INCLUDED */
 	/* not taken off, but up to so much of the value may be the measuring (trust/apply.h); NAN: not known. Set
 	 * when the result is complete */
 	double bound;

@@ -344,7 +344,8 @@ static bool sum_row(struct job *job, struct job_row *row)
 	/* of long doubles (64 bits): counts of 2^53 and more add up to the unit before the last rounding */
 	long double sum = 0, low = 0, high = 0, least = 0;
 	const struct job_cell *smallest = NULL, *largest = NULL;
-	bool intervals = true, refuted = false;
+	bool intervals = true;
+	enum trust weakest = TRUST_VERIFIED;
 	size_t missing = 0, first_missing = 0;
 	for (size_t i = 0; i < job->n_members; i++) {
 		struct job_cell *c = &row->cells[i];
@@ -360,7 +361,7 @@ static bool sum_row(struct job *job, struct job_row *row)
 		low += c->low;
 		high += c->high;
 		intervals &= c->has_interval;
-		refuted |= c->trust == TRUST_REFUTED;
+		weakest = trust_weakest(weakest, (enum trust)c->trust);
 		if (!smallest || c->value < smallest->value)
 			smallest = c;
 		if (!largest || c->value > largest->value)
@@ -384,7 +385,7 @@ static bool sum_row(struct job *job, struct job_row *row)
 	row->mean.note = NULL;
 	if (row->mean.value > 0)
 		row->imbalance = row->most.value / row->mean.value;
-	row->sum.trust = row->mean.trust = refuted ? TRUST_REFUTED : TRUST_UNVERIFIED;
+	row->sum.trust = row->mean.trust = weakest;
 	row->sum.source = only_source(row->sources);
 	if (row->is_metric) {
 		row->sum.why = "a ratio has no sum";

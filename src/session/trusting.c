@@ -99,6 +99,29 @@ static bool judge_all(struct result *result, struct estimate *estimates, size_t 
 	return done;
 }
 
+/* A metric is as good as the weakest of its events; it is one number, so its evidence is theirs. */
+static void judge_metrics(struct result *result)
+{
+	for (size_t m = 0; m < result->n_metrics; m++) {
+		struct estimate *metric = &result->metrics[m];
+		const struct estimate *weakest = NULL;
+		for (size_t i = 0; metric->known && i < metric->n_inputs; i++)
+			for (size_t k = 0; k < result->n_estimates; k++) {
+				const struct estimate *e = &result->estimates[k];
+				if (!estimate_is_total(e) || strcmp(e->event, metric->inputs[i]) != 0)
+					continue;
+				if (!weakest || (e->trust != weakest->trust &&
+						 trust_weakest(e->trust, weakest->trust) == e->trust))
+					weakest = e;
+				break;
+			}
+		if (!weakest || metric->trust == TRUST_REFUTED)
+			continue;
+		metric->trust = weakest->trust;
+		metric->evidence = weakest->evidence;
+	}
+}
+
 static bool add_note(struct result *result, const char *text, enum note_rank rank)
 {
 	struct result_note *notes = arena_alloc(&result->arena, (result->n_notes + 1) * sizeof *notes);
@@ -157,6 +180,7 @@ bool session_trust(struct session *s, const struct keeping *keeping)
 	for (size_t r = 0; done && r < result->n_regions; r++)
 		done = judge_all(result, result->regions[r].estimates, result->regions[r].n_estimates, "region",
 				 found ? &list : NULL, &lines);
+	judge_metrics(result);
 	done = add_line(result, &lines.refuted) && done;
 	done = add_line(result, &lines.biased) && done;
 	if (found && list.stale)
