@@ -92,6 +92,29 @@ equal([planted(kind)[0] for kind in ("unpredictable", "unjudged", "no such verdi
 equal([planted("offset", offset=5)[0], planted("exact")[0]], ["biased", "verified"], "an offset that is left in: biased; exact: verified")
 equal(planted("counts nothing here")[0], "unverified", "a counter that was seen to count nothing, and counts, is unverified")
 
+# ---- the same in comparisons, and of metrics ----
+def compared(kind, text):
+    planted(kind, "times", text)
+    words = ("compare", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "-r", "2", "true", "true")
+    found = json.loads(tare(*words, "--json").out)
+    return found, tare(*words).out
+
+
+found, text = compared("proportional", "counts each event twice")
+TRUSTS = re.compile(r'"event": "page-faults:u".*?"trust": "(\w+)"', re.S)
+equal(set(TRUSTS.findall(json.dumps(found))), {"biased"}, "a comparison's counts are biased where their counter is")
+has(text, re.compile(r"^  page-faults:u +[0-9,.]+~", re.M), "… with tare count's mark behind the value")
+has(text, re.compile(r"! biased: page-faults:u \(counts each event twice\)"), "… and the line that says how")
+found, text = compared("exact", "")
+has(text, re.compile(r"^  page-faults:u +[0-9,.]+✓", re.M), "verified counts have their mark")
+results = json.loads(tare("count", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults,elapsed-time", "-m", "faults-per-second", "true").out)
+equal({row["event"]: row["trust"] for row in results["metrics"]}, {"faults-per-second": "unverified"}, "a metric has the weakest of its events': of time nothing is verified")
+base.execute("UPDATE verdicts SET event = 'page-faults', kind = 'wrong', text = 'always shows 4711'")
+base.commit()
+results = json.loads(tare("count", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults,elapsed-time", "-m", "faults-per-second", "true").out)
+of = {row["event"]: row["trust"] for row in results["results"] + results["metrics"]}
+equal((of["faults-per-second"], of["elapsed-time"]), ("refuted", "unverified"), "… and is refuted where an event is")
+
 # ---- an interrupted one is resumed ----
 base.execute("UPDATE verifications SET finished = 0")
 base.execute("DELETE FROM verdicts")

@@ -50,7 +50,7 @@ class Estimate:
     confidence: Optional[float]    # of the interval; None: one execution says nothing of the spread
     unit: str
     source: str                    # "hw", "os", "exact", "model", "scaled"; "none" if not counted
-    trust: str                     # "unverified", "refuted" ...
+    trust: str                     # "unverified", "verified", "biased", "refuted"
     why: Optional[str] = None
     runs: Tuple[Optional[Number], ...] = ()
     at_least: Optional[Number] = None  # where value is None: it is this or more
@@ -73,12 +73,18 @@ class Estimate:
         """The value; raises NotCounted where there is none, or where the count is refuted."""
         return required(self, self.event)
 
+    @property
+    def mark(self):
+        """As `tare count` shows it behind the source: "✓" verified, "~" biased, "✗" refuted, or "". The engine's counts, always verified, have none."""
+        verified = "" if self.source == "exact" else "✓"
+        return {"verified": verified, "biased": "~", "refuted": "✗"}.get(self.trust, "")
+
     def __str__(self):
         if self.value is None:
             at_least = "" if self.at_least is None else f" (at least {self.at_least:,})"
             return f"{self.event}: not counted{at_least}: {self.why}"
         interval = "" if self.low is None or self.confidence is None else f" ({self.low:,} to {'any' if self.high is None else format(self.high, ',')})"
-        return f"{self.event}: {self.value:,} {self.unit}{interval}, {self.source}"
+        return f"{self.event}: {self.value:,} {self.unit}{interval}, {self.source}{self.mark}"
 
 
 def estimate_of(data):
