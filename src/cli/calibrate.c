@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "trust/measure.h"
+#include "cli/calibrate_costs.h"
 #include "cli/calibrate_table.h"
 #include "trust/calibration_here.h"
 #include "cli/command.h"
@@ -16,13 +17,15 @@
 #include "report/table.h"
 #include "session/session.h"
 
-enum { HELP, EVENTS, OF_INTERFACES, PROCESSES, QUICK, CONFIDENCE, OUTPUT, DRY, VERBOSE };
+enum { HELP, COSTS, EVENTS, OF_INTERFACES, PROCESSES, QUICK, CONFIDENCE, OUTPUT, DRY, VERBOSE };
 
 /* The papers' 100 (Korn, Nieto); the A/A run's sides. */
 enum { PROCESSES_DEFAULT = 100, PROCESSES_QUICK = 20, FLOOR_RUNS = 50, FLOOR_RUNS_QUICK = 15 };
 
 const struct option_row calibrate_option_rows[] = {
 	{.help = "Options"},
+	{0, "costs", NULL, "measure what cache misses, mispredictions, page faults, ... cost, for 'tare explain'",
+	 COSTS},
 	{'e', "events", "EVENTS",
 	 "calibrate these events (default: those of 'tare count', and all whose overhead is subtracted)", EVENTS},
 	{0, "interfaces", "LIST",
@@ -39,7 +42,7 @@ const struct option_row calibrate_option_rows[] = {
 };
 
 struct calibrate_asked {
-	bool help, quick, dry, verbose, some_interfaces;
+	bool help, costs, quick, dry, verbose, some_interfaces;
 	bool interfaces[INTERFACES];
 	const char *events, *output;
 	size_t processes; /* 0: the default */
@@ -72,6 +75,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	unsigned long long number;
 	switch (id) {
 	case HELP: asked->help = true; return true;
+	case COSTS: asked->costs = true; return true;
 	case EVENTS: asked->events = value; return true;
 	case OF_INTERFACES: return apply_interfaces(asked, value, err);
 	case PROCESSES:
@@ -128,6 +132,7 @@ static int show_help(void)
 {
 	say_begin_output();
 	fputs("usage: tare calibrate [OPTIONS] [-- PROGRAM [ARGS...]]\n"
+	      "       tare calibrate --costs [OPTIONS]\n"
 	      "\n"
 	      "Measures the overhead of measuring on this machine: of an empty program, an\n"
 	      "empty region, nested regions. Also measures the noise floor: how much two\n"
@@ -201,6 +206,27 @@ static int keep(struct calibrating *c, const struct calibrate_asked *asked)
 	return code;
 }
 
+/* --costs: another measurement, which runs no program and asks for no events. */
+static int costs(const struct calibrate_asked *asked, bool program)
+{
+	struct error err = {0};
+	if (program || asked->events || asked->some_interfaces || asked->processes) {
+		error_set(&err, ERROR_USAGE, "--costs runs no program and counts no events");
+		error_hint(&err, "remove %s",
+			   program            ? "the program"
+			   : asked->events    ? "-e"
+			   : asked->processes ? "--processes"
+					      : "--interfaces");
+		return say_failed(&err, TARE_USAGE);
+	}
+	return calibrate_costs(&(struct calibrate_costs_asked){
+		.quick = asked->quick,
+		.dry = asked->dry,
+		.confidence = asked->confidence > 0 ? asked->confidence : 0.95,
+		.output = asked->output,
+	});
+}
+
 int command_calibrate(int argc, char **argv)
 {
 	struct calibrate_asked asked = {0};
@@ -212,6 +238,8 @@ int command_calibrate(int argc, char **argv)
 		return say_failed(&err, TARE_USAGE);
 	if (asked.help)
 		return show_help();
+	if (asked.costs)
+		return costs(&asked, argv[rest] != NULL);
 	line.terminal = isatty(STDERR_FILENO);
 	line.verbose = asked.verbose;
 	calibrating.progress = progress;

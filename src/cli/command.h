@@ -17,7 +17,7 @@ struct command_row {
 extern const struct option_row annotate_asm_option_rows[], count_option_rows[], list_option_rows[],
 	doctor_option_rows[], calibrate_option_rows[], profile_option_rows[], report_option_rows[],
 	verify_option_rows[], compare_option_rows[], name_option_rows[], export_option_rows[],
-	import_option_rows[], predict_option_rows[], prune_option_rows[];
+	import_option_rows[], predict_option_rows[], prune_option_rows[], explain_option_rows[];
 
 /* Ends with a NULL name. */
 extern const struct command_row command_rows[];
@@ -25,6 +25,7 @@ const struct command_row *command_find(const char *name);
 
 int command_count(int argc, char **argv);
 int command_profile(int argc, char **argv);
+int command_explain(int argc, char **argv);
 int command_predict(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_compare(int argc, char **argv);

@@ -7,6 +7,8 @@ const struct command_row command_rows[] = {
 	{"count", "count events of a program, processes, threads or CPUs", count_option_rows, command_count},
 	{"profile", "show where a program's events take place, by function and line", profile_option_rows,
 	 command_profile},
+	{"explain", "show where the time goes: computing, caches, TLB, waiting, ...", explain_option_rows,
+	 command_explain},
 	{"compare", "compare commands: what differs, by how much, and how sure that is", compare_option_rows,
 	 command_compare},
 	{"report", "show a kept run again, or a profile in a file", report_option_rows, command_report},

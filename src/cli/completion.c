@@ -79,6 +79,12 @@ static void bash_arguments(const struct option_row *rows)
 	}
 }
 
+/* Behind its options stands a program with its own. */
+static bool runs_program(const char *command)
+{
+	return strcmp(command, "count") == 0 || strcmp(command, "profile") == 0 || strcmp(command, "explain") == 0;
+}
+
 static bool takes_runs(const char *command)
 {
 	return strcmp(command, "name") == 0 || strcmp(command, "export") == 0;
@@ -117,7 +123,7 @@ static void bash(void)
 			puts("\t\t[[ $prev == machine?(s) ]] && { _tare_words \"$(tare list machines --names "
 			     "2>/dev/null)\"; return; }\n"
 			     "\t\t_tare_words \"events metrics backends machines kernels runs\" ;;");
-		else if (strcmp(row->name, "count") == 0 || strcmp(row->name, "profile") == 0)
+		else if (runs_program(row->name))
 			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")) ;;");
 		else if (strcmp(row->name, "report") == 0)
 			puts("\t\t_tare_runs; COMPREPLY+=($(compgen -f -- \"$cur\")) ;;");
@@ -206,7 +212,7 @@ static void zsh(void)
 				putchar('\'');
 			}
 		}
-		if (strcmp(row->name, "count") == 0 || strcmp(row->name, "profile") == 0)
+		if (runs_program(row->name))
 			fputs(" \\\n\t\t'*::program:_normal'", stdout);
 		else if (strcmp(row->name, "list") == 0)
 			fputs(" \\\n\t\t'1:what:(events metrics backends machines kernels runs)' "
@@ -271,7 +277,8 @@ static void fish(void)
 			putchar('\n');
 		}
 	}
-	puts("complete -c tare -n '__fish_seen_subcommand_from count profile' -a '(__fish_complete_subcommand "
+	puts("complete -c tare -n '__fish_seen_subcommand_from count profile explain' -a "
+	     "'(__fish_complete_subcommand "
 	     "--fcs-skip=2)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from annotate-asm report import' -F\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from report name export' -a '@last (tare list runs "

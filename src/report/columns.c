@@ -135,12 +135,15 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 	if (widths[t->flexible] > room)
 		widths[t->flexible] = room;
 	fprintf(out, "%*s%s", (int)indent, "", style->dim);
-	for (size_t c = 0; c < t->n; c++) {
+	size_t headings = t->n; /* without empty ones at the end */
+	while (headings > 0 && (!t->headings[headings - 1] || !*t->headings[headings - 1]))
+		headings--;
+	for (size_t c = 0; c < headings; c++) {
 		const char *heading = t->headings[c] ? t->headings[c] : "";
 		struct str shown = {0};
 		str_append_bytes(&shown, heading, byte_of_column(heading, widths[c]));
-		put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == t->n);
-		fputs(c + 1 < t->n ? "  " : "", out);
+		put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == headings);
+		fputs(c + 1 < headings ? "  " : "", out);
 		str_free(&shown);
 	}
 	fprintf(out, "%s\n", style->off);

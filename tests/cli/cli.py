@@ -39,7 +39,7 @@ class Done:
 
 def environment(**changes):
     """The tests' own environment: no colours, messages in English, and what is changed (None: removed)."""
-    env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", TARE_CALIBRATION="none", TARE_STORE="none")
+    env = dict(os.environ, LC_ALL="C.UTF-8", TZ="UTC", TARE_CALIBRATION="none", TARE_COSTS="none", TARE_STORE="none")
     env.pop("NO_COLOR", None)
     for name, value in changes.items():
         if value is None:

@@ -1,0 +1,243 @@
+/* tare explain: where does the time go? From the command line to the report and the exit status. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/calibrate_costs.h"
+#include "cli/command.h"
+#include "cli/count_output.h"
+#include "cli/explain_costs.h"
+#include "cli/progress_line.h"
+#include "cli/say.h"
+#include "model/declare/machines.h"
+#include "report/explanation.h"
+#include "session/explain.h"
+#include "session/interrupt.h"
+
+enum { HELP, ON, COSTS, BY, CONFIDENCE, JSON, CSV, OUTPUT, PROGRAM_OUTPUT, QUIET };
+enum explain_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
+
+const struct option_row explain_option_rows[] = {
+	{.help = "What is counted, and what it costs"},
+	{0, "on", "BACKEND",
+	 "auto (default: hardware counters where they work, else a model of this machine), hw, or model:MACHINE, "
+	 "see "
+	 "'tare list machines'",
+	 ON},
+	{0, "costs", "FILE",
+	 "the costs of events: a file, or the name of a machine (default: what 'tare calibrate --costs' measured "
+	 "here, "
+	 "or with model:MACHINE the machine's own)",
+	 COSTS},
+	{.help = "Report"},
+	{0, "by", "function|line|object",
+	 "also by function, source line, or variable and allocation (needs the engine)", BY},
+	{0, "json", NULL, "as JSON", JSON},
+	{0, "csv", NULL, "as CSV", CSV},
+	{'o', "output", "FILE", "write the report to this file (- is standard output; default: standard error)",
+	 OUTPUT},
+	{0, "confidence", "95|99", "confidence level of the intervals, in percent (default 95)", CONFIDENCE},
+	{.help = "Other"},
+	{0, "program-output", "first|none", "show the program's output of the first run (default), or none",
+	 PROGRAM_OUTPUT},
+	{'q', "quiet", NULL, "do not show what is being done", QUIET},
+	{'h', "help", NULL, "show this help", HELP},
+	{0},
+};
+
+struct explain_request {
+	const char *on, *costs, *output;
+	enum breakdown_by by;
+	enum explain_format format;
+	double confidence;
+	bool help, quiet, silent;
+};
+
+/* The index of the word in words, which ends with NULL. */
+static bool parse_word(const char *value, const char *const *words, const char *list, unsigned *out,
+		       struct error *err)
+{
+	for (*out = 0; words[*out]; ++*out)
+		if (strcmp(value, words[*out]) == 0)
+			return true;
+	return error_set(err, ERROR_USAGE, "'%s' is not one of %s", value, list);
+}
+
+static bool apply(void *context, int id, const char *value, struct error *err)
+{
+	static const char *const places[] = {"function", "line", "object", NULL},
+				 *const levels[] = {"95", "99", NULL}, *const outputs[] = {"first", "none", NULL};
+	struct explain_request *r = context;
+	unsigned word;
+	switch (id) {
+	case HELP: return r->help = true;
+	case ON: r->on = strcmp(value, "hw") == 0 ? "perf" : value; return true;
+	case COSTS: r->costs = value; return true;
+	case BY:
+		if (!parse_word(value, places, "function, line, object", &word, err))
+			return false;
+		r->by = (enum breakdown_by)(BREAKDOWN_BY_FUNCTION + word);
+		return true;
+	case CONFIDENCE:
+		if (!parse_word(value, levels, "95, 99", &word, err))
+			return false;
+		r->confidence = word ? 0.99 : 0.95;
+		return true;
+	case PROGRAM_OUTPUT:
+		if (!parse_word(value, outputs, "first, none", &word, err))
+			return false;
+		r->silent = word == 1;
+		return true;
+	case JSON: r->format = FORMAT_JSON; return true;
+	case CSV: r->format = FORMAT_CSV; return true;
+	case OUTPUT: r->output = value; return true;
+	default: return r->quiet = true;
+	}
+}
+
+static int show_help(void)
+{
+	say_begin_output();
+	fputs("usage: tare explain [OPTIONS] [--] PROGRAM [ARGS...]\n"
+	      "\n"
+	      "Shows where a program's time goes: computing, L1, L2, L3, memory, TLB,\n"
+	      "mispredictions, page faults, system calls, waiting. It runs the program as it is\n"
+	      "and measures its time, runs it again and counts its events, multiplies the\n"
+	      "counts by what each event costs, and compares the sum with the time.\n",
+	      stdout);
+	options_help(explain_option_rows, stdout);
+	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage; 3\n"
+	      "cannot measure, or cannot write the report. See also tare-explain(1).\n",
+	      stdout);
+	return say_end_output();
+}
+
+/* ---- which machine ---- */
+
+/* The levels of caches for data; 3 where this machine says nothing of its caches. */
+static bool find_levels(const char *name, bool here, unsigned *levels, struct error *err)
+{
+	struct machine machine;
+	*levels = 0;
+	if (!machine_find(name, &machine, err)) {
+		*levels = 3;
+		return here && err->code == ERROR_UNSUPPORTED;
+	}
+	for (unsigned at = machine.first_data; at != MACHINE_NONE; at = machine.caches[at].next)
+		++*levels;
+	*levels = *levels > 3 ? 3 : *levels ? *levels : 1;
+	return true;
+}
+
+/* The machine of --on: "host" but for model:OTHER. */
+static bool find_machine(const char *on, const char **name, struct error *err)
+{
+	static const char model[] = "model:";
+	*name = "host";
+	if (strncmp(on, model, sizeof model - 1) == 0)
+		*name = on + sizeof model - 1;
+	if (!strchr(*name, ','))
+		return true;
+	error_set(err, ERROR_USAGE, "--on names several machines, and one has to be explained: '%s'", on);
+	return error_hint(err, "call 'tare explain' for each");
+}
+
+/* ---- at work ---- */
+
+struct explain_line {
+	struct progress_line shown;
+	bool terminal;
+};
+
+static void show_progress(void *context, const char *what)
+{
+	struct explain_line *line = context;
+	/* the program may write to the terminal while it runs as it is */
+	if (line->terminal && strcmp(what, "counting") == 0)
+		progress_line_show(&line->shown, "execution", 2, 2, -1, what);
+}
+
+struct explain_report {
+	const struct explain_request *request;
+	const struct explanation *explanation;
+	FILE *stream; /* whose width and colours count */
+};
+
+static void render(FILE *out, void *context)
+{
+	const struct explain_report *r = context;
+	if (r->request->format == FORMAT_JSON)
+		report_explanation_json(out, r->explanation);
+	else if (r->request->format == FORMAT_CSV)
+		report_explanation_csv(out, r->explanation);
+	else
+		report_explanation_text(out, r->explanation,
+					&(struct report_options){.colour = say_in_colour(r->stream),
+								 .width = say_width(r->stream)});
+}
+
+static int explain_with(const struct explain_request *r, struct explain_asked *asked)
+{
+	struct output output = {0};
+	struct error err = {0};
+	struct explanation explanation;
+	struct explain_line line = {.terminal = isatty(STDERR_FILENO) && !r->quiet};
+	asked->progress = show_progress;
+	asked->progress_context = &line;
+	if (!output_open(&output, r->output, &err))
+		return say_failed(&err, TARE_CANNOT_MEASURE);
+	asked->interrupt = interrupt_catch();
+	bool done = explain_run(asked, &explanation, &err);
+	progress_line_end(&line.shown);
+	if (!done) {
+		output_abandon(&output);
+		int code = say_failure(&err);
+		return *asked->interrupt ? 128 + abs((int)*asked->interrupt) : code;
+	}
+	struct explain_report report = {r, &explanation, output.stream};
+	int status = explanation.wait_status;
+	int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (!output_write(&output, render, &report))
+		code = TARE_CANNOT_MEASURE;
+	explanation_free(&explanation);
+	return code;
+}
+
+int command_explain(int argc, char **argv)
+{
+	struct explain_request r = {.on = "auto", .confidence = 0.95};
+	struct explain_asked asked = {0};
+	struct costs_found costs = {0};
+	struct error err = {0};
+	const char *machine;
+	int rest;
+	if (!options_parse(explain_option_rows, argc, argv, apply, &r, &rest, &err))
+		return say_failed(&err, TARE_USAGE);
+	if (r.help)
+		return show_help();
+	if (!argv[rest]) {
+		error_set(&err, ERROR_USAGE, "nothing to explain: no program is given");
+		error_hint(&err, "'tare explain PROGRAM ARGS...'; 'tare explain --help'");
+		return say_failed(&err, TARE_USAGE);
+	}
+	if (!find_machine(r.on, &machine, &err))
+		return say_failed(&err, TARE_USAGE);
+	bool here = strcmp(machine, "host") == 0;
+	if (!find_levels(machine, here, &asked.levels, &err))
+		return say_failed(&err, err.code == ERROR_NOT_FOUND ? TARE_USAGE : TARE_CANNOT_MEASURE);
+	if (!explain_find_costs(r.costs, machine, here, r.confidence, !r.quiet, &costs, &err))
+		return say_failure(&err);
+	asked.program = argv + rest;
+	asked.on = r.on;
+	asked.here = here;
+	asked.costs = costs.known ? &costs.costs : NULL;
+	asked.why_no_costs = costs.known ? NULL : costs.why;
+	asked.costs_note = costs.known && costs.why[0] ? costs.why : NULL;
+	asked.by = r.by;
+	asked.confidence = r.confidence;
+	asked.program_output = r.silent ? OUTPUT_NONE : OUTPUT_FIRST;
+	int code = explain_with(&r, &asked);
+	costs_free(&costs.costs);
+	return code;
+}

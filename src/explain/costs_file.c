@@ -1,0 +1,127 @@
+/* Where tables of costs are: inside the command, in files. See costs.h. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/embedded.h"
+#include "base/file.h"
+#include "explain/costs.h"
+
+extern const struct embedded_file cost_files[];
+
+static const char SUFFIX[] = ".costs";
+enum { FILE_MOST_BYTES = 1 << 20 };
+
+bool costs_named(const char *machine, struct costs *out, struct error *err)
+{
+	struct str names = {0};
+	for (const struct embedded_file *file = cost_files; file->name; file++) {
+		size_t length = strlen(file->name) - (sizeof SUFFIX - 1);
+		if (strlen(machine) == length && memcmp(machine, file->name, length) == 0) {
+			str_free(&names);
+			return costs_parse(file->text, file->length, file->name, out, err);
+		}
+		str_appendf(&names, "%s%.*s", names.length ? ", " : "", (int)length, file->name);
+	}
+	*out = (struct costs){0};
+	error_set(err, ERROR_NOT_FOUND, "no costs are known of the machine '%s'", machine);
+	error_hint(err, "there are those of %s; --costs FILE takes your own",
+		   names.text && !names.failed ? names.text : "none");
+	str_free(&names);
+	return false;
+}
+
+bool costs_load(const char *path, struct costs *out, struct error *err)
+{
+	size_t length;
+	char *text = file_read(path, FILE_MOST_BYTES, &length, err);
+	*out = (struct costs){0};
+	bool done = text && costs_parse(text, length, path, out, err);
+	free(text);
+	return done;
+}
+
+static const char *set_variable(const char *name)
+{
+	const char *value = secure_getenv(name);
+	return value && *value ? value : NULL;
+}
+
+char *costs_path(struct error *err)
+{
+	struct utsname names;
+	struct str path = {0};
+	const char *given = set_variable("TARE_COSTS"), *data = set_variable("XDG_DATA_HOME"),
+		   *home = set_variable("HOME");
+	if (given && strcmp(given, "none") == 0) {
+		error_set(err, ERROR_NOT_FOUND, "costs are switched off (TARE_COSTS=none)");
+		return NULL;
+	}
+	if (given) {
+		str_append(&path, given);
+	} else if (data && *data == '/') {
+		str_appendf(&path, "%s/tare/costs", data);
+	} else if (home && *home == '/') {
+		str_appendf(&path, "%s/.local/share/tare/costs", home);
+	} else {
+		error_set(err, ERROR_NOT_FOUND, "there is no place for costs: HOME is not set");
+		error_hint(err, "set TARE_COSTS to a file");
+		return NULL;
+	}
+	if (!given && uname(&names) == 0 && names.nodename[0] && !strchr(names.nodename, '/'))
+		str_appendf(&path, ".%s", names.nodename);
+	if (path.failed) {
+		error_no_memory(err);
+		str_free(&path);
+		return NULL;
+	}
+	return str_take(&path);
+}
+
+/* Makes the folders above path, as far as they are not there. */
+static bool make_folders(const char *path, struct error *err)
+{
+	char *copy = strdup(path);
+	if (!copy)
+		return error_no_memory(err);
+	bool done = true;
+	for (char *slash = copy; done && (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		if (mkdir(copy, 0777) != 0 && errno != EEXIST)
+			done = error_set_errno(err, ERROR_IO, errno, "cannot make the folder '%s'", copy);
+		*slash = '/';
+	}
+	free(copy);
+	return done;
+}
+
+bool costs_save(const char *path, struct costs *costs, struct error *err)
+{
+	struct str text = {0};
+	char *name = NULL;
+	FILE *file = NULL;
+	bool done = false;
+	if (!costs_write(costs, &text, err) || !make_folders(path, err))
+		goto out;
+	/* a reader sees the old one or the new one: written beside it, then renamed */
+	if (asprintf(&name, "%s.%ld", path, (long)getpid()) < 0) {
+		name = NULL;
+		error_no_memory(err);
+		goto out;
+	}
+	if (!(file = file_create(name, err)))
+		goto out;
+	fwrite(text.text, 1, text.length, file);
+	done = file_finish(file, name, err) &&
+	       (rename(name, path) == 0 || error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path));
+	if (!done)
+		unlink(name);
+out:
+	free(name);
+	str_free(&text);
+	return done;
+}

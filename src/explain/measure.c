@@ -1,0 +1,169 @@
+/* Costs of this machine: which experiments there are, with which sizes, in rounds. See measure.h. */
+#include "explain/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Steps of a round in lines of each level: about a millisecond each. The largest set is 256 MB. */
+enum { STEPS_L1 = 400000, STEPS_L2 = 100000, STEPS_L3 = 40000, STEPS_MEMORY = 10000, STEPS_TLB = 40000 };
+enum { STREAM_MEMORY = 65536, PAGES_TOUCHED = 256, LINES_LEAST = 8, BEST_OF = 3, ATTEMPTS = 3 };
+static const uint64_t SET_MOST_BYTES = 256u << 20, SET_OF_MEMORY = 64u << 20;
+
+struct bench {
+	const struct cost_geometry *geometry;
+	struct cost_timer timer;
+	/* of each pair of experiments one set; NULL: there is no such level */
+	struct cost_chase *l1, *l2, *l3, *memory, *near_packed, *near_spread, *far_packed, *far_spread;
+};
+
+/* A size between two caches': twice the small one, so that hardly a line is found there, but well below the large
+ * one, of which others may hold a part. */
+static uint64_t between(uint64_t small, uint64_t large)
+{
+	uint64_t bytes = small * 2 < large * 3 / 4 ? small * 2 : large * 3 / 4;
+	return bytes > SET_MOST_BYTES ? SET_MOST_BYTES : bytes;
+}
+
+/* Four times the last cache, but no more than a quarter of the memory that is free. */
+static uint64_t memory_set(const struct cost_geometry *g)
+{
+	uint64_t last = g->l3_bytes ? g->l3_bytes : g->l2_bytes ? g->l2_bytes : g->l1_bytes;
+	long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t free_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : SET_OF_MEMORY;
+	uint64_t bytes = last * 4 > SET_OF_MEMORY ? last * 4 : SET_OF_MEMORY;
+	if (bytes > SET_MOST_BYTES)
+		bytes = SET_MOST_BYTES;
+	return bytes > free_bytes / 4 ? free_bytes / 4 : bytes;
+}
+
+static bool add_set(struct cost_chase **out, uint64_t lines, uint64_t stride, uint64_t line, bool small,
+		    struct error *err)
+{
+	*out = cost_chase_new(lines < LINES_LEAST ? LINES_LEAST : lines, stride, line, small);
+	return *out || error_no_memory(err);
+}
+
+static bool bench_open(struct bench *b, struct error *err)
+{
+	const struct cost_geometry *g = b->geometry;
+	uint64_t line = g->line_bytes, page = g->page_bytes;
+	uint64_t last = g->l3_bytes ? g->l3_bytes : g->l2_bytes;
+	uint64_t near = g->second_tlb && g->first_tlb * 4 > g->second_tlb / 2 ? g->second_tlb / 2
+									      : g->first_tlb * 4;
+	uint64_t far = (g->second_tlb ? g->second_tlb : g->first_tlb) * 4;
+	/* a set that the last cache does not hold four times cannot tell memory from it */
+	bool has_memory = memory_set(g) > last * 2;
+	return add_set(&b->l1, g->l1_bytes / 2 / line, line, line, false, err) &&
+	       (!g->l2_bytes ||
+		add_set(&b->l2, between(g->l1_bytes, g->l2_bytes) / line, line, line, false, err)) &&
+	       (!g->l3_bytes ||
+		add_set(&b->l3, between(g->l2_bytes, g->l3_bytes) / line, line, line, false, err)) &&
+	       (!has_memory || add_set(&b->memory, memory_set(g) / line, line, line, false, err)) &&
+	       (!g->second_tlb || (add_set(&b->near_packed, near, line, line, true, err) &&
+				   add_set(&b->near_spread, near, page, line, true, err))) &&
+	       (!g->first_tlb || (add_set(&b->far_packed, far, line, line, true, err) &&
+				  add_set(&b->far_spread, far, page, line, true, err)));
+}
+
+static void bench_close(struct bench *b)
+{
+	struct cost_chase *const all[] = {b->l1,          b->l2,          b->l3,         b->memory,
+					  b->near_packed, b->near_spread, b->far_packed, b->far_spread};
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		cost_chase_free(all[i]);
+}
+
+static double chase(struct cost_chase *c, const struct bench *b, size_t steps, bool warm)
+{
+	return c ? cost_chase_run(c, &b->timer, steps, warm) : NAN;
+}
+
+static double stream(struct cost_chase *c, const struct bench *b, size_t steps, bool warm)
+{
+	return c ? cost_chase_stream(c, &b->timer, steps, warm) : NAN;
+}
+
+static double run(struct bench *b, enum cost_experiment experiment, double *touched_again)
+{
+	double first;
+	switch (experiment) {
+	case EXPERIMENT_L1_CHASE: return chase(b->l1, b, STEPS_L1, true);
+	case EXPERIMENT_L1_STREAM: return stream(b->l1, b, STEPS_L1, true);
+	case EXPERIMENT_L2_CHASE: return chase(b->l2, b, STEPS_L2, true);
+	case EXPERIMENT_L2_STREAM: return stream(b->l2, b, STEPS_L2, true);
+	case EXPERIMENT_L3_CHASE: return chase(b->l3, b, STEPS_L3, true);
+	case EXPERIMENT_L3_STREAM: return stream(b->l3, b, STEPS_L3, true);
+	/* not warmed: the set is larger than all caches, and the walk goes on where the last round stopped */
+	case EXPERIMENT_MEMORY_CHASE: return chase(b->memory, b, STEPS_MEMORY, false);
+	case EXPERIMENT_MEMORY_STREAM: return stream(b->memory, b, STREAM_MEMORY, false);
+	case EXPERIMENT_NEAR_PACKED: return chase(b->near_packed, b, STEPS_TLB, true);
+	case EXPERIMENT_NEAR_SPREAD: return chase(b->near_spread, b, STEPS_TLB, true);
+	case EXPERIMENT_FAR_PACKED: return chase(b->far_packed, b, STEPS_TLB, true);
+	case EXPERIMENT_FAR_SPREAD: return chase(b->far_spread, b, STEPS_TLB, true);
+	case EXPERIMENT_TOUCH_FIRST:
+		cost_touch(&b->timer, b->geometry->page_bytes, PAGES_TOUCHED, &first, touched_again);
+		return first;
+	case EXPERIMENT_TOUCH_AGAIN: return *touched_again;
+	default: return cost_core(&b->timer, experiment);
+	}
+}
+
+/* Ticks of the time stamp counter in 50 ms of the system's clock. */
+static void find_tick(struct cost_timer *timer, const struct clock *clock)
+{
+	enum { LONG_ENOUGH_NS = 50000000 };
+	uint64_t began_ns = clock_now_ns(clock), began = cost_ticks(), now_ns, now;
+	do {
+		now_ns = clock_now_ns(clock);
+		now = cost_ticks();
+	} while (now_ns - began_ns < LONG_ENOUGH_NS);
+	timer->ns_per_tick = now > began ? (double)(now_ns - began_ns) / (double)(now - began) : 1;
+}
+
+static long times_preempted(void)
+{
+	struct rusage usage;
+	return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
+/* Another thread on this CPU would be in the time: such a run is done again, a few times. Of three runs the
+ * shortest counts: what shares caches and memory with this machine, other guests of a hypervisor too, only ever
+ * adds. */
+static double run_alone(struct bench *b, enum cost_experiment experiment, double *touched_again)
+{
+	double best = NAN;
+	for (unsigned attempt = 0, alone = 0; attempt < ATTEMPTS && alone < BEST_OF; attempt++) {
+		long before = times_preempted();
+		double ns = run(b, experiment, touched_again);
+		if (experiment == EXPERIMENT_TOUCH_FIRST || experiment == EXPERIMENT_TOUCH_AGAIN)
+			return ns; /* of one mapping */
+		alone += times_preempted() == before;
+		best = fmin(best, ns);
+	}
+	return best;
+}
+
+bool costs_take(const struct cost_geometry *geometry, size_t rounds, struct cost_times *out, double *seconds,
+		void (*progress)(void *context, size_t done, size_t all), void *context, struct error *err)
+{
+	struct bench bench = {.geometry = geometry};
+	const struct clock clock = clock_monotonic();
+	uint64_t began_ns = clock_now_ns(&clock);
+	double again = NAN;
+	bool done = bench_open(&bench, err);
+	find_tick(&bench.timer, &clock);
+	out->rounds = rounds < COST_ROUNDS_MOST ? rounds : COST_ROUNDS_MOST;
+	for (size_t round = 0; done && round < out->rounds; round++) {
+		if (progress)
+			progress(context, round, out->rounds);
+		for (unsigned e = 0; e < EXPERIMENTS; e++)
+			out->ns[e][round] = run_alone(&bench, (enum cost_experiment)e, &again);
+	}
+	bench_close(&bench);
+	*seconds = 1e-9 * (double)(clock_now_ns(&clock) - began_ns);
+	return done;
+}

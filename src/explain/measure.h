@@ -1,0 +1,89 @@
+/*
+ * Costs of this machine, by experiments: each executes one kind of step very often and gives the time of one step.
+ *
+ *     rounds × experiments ──► times[experiment][round] ──► costs_derive() ──► struct costs
+ *
+ * What always holds:
+ *  1. An experiment runs once in each round, so that a slow moment of the machine falls on all of them.
+ *  2. A cost that is a difference of two experiments is taken within a round, before the median.
+ *  3. `typical` is a median over the rounds, low and high its distribution-free interval
+ *     (binomial order statistics, stats_median_interval()). Where no experiment gives a minimum or a maximum, it is the lower or the upper
+ *     decile of the rounds.
+ *  4. costs_derive() knows no clock: tests plant times. */
+#ifndef TARE_EXPLAIN_MEASURE_H
+#define TARE_EXPLAIN_MEASURE_H
+
+#include "explain/costs.h"
+
+/* What one step is. */
+enum cost_experiment {
+	EXPERIMENT_DEPENDENT,   /* an addition that needs the one before */
+	EXPERIMENT_TWO_CHAINS,  /* an addition; two such chains side by side */
+	EXPERIMENT_INDEPENDENT, /* an addition; eight chains side by side */
+	EXPERIMENT_DIVIDES,     /* a division of doubles that needs the one before */
+	EXPERIMENT_DIVIDES_APART,
+	EXPERIMENT_ROOTS, /* a square root, likewise */
+	EXPERIMENT_ROOTS_APART,
+	EXPERIMENT_L1_CHASE,  /* a load whose address is what the one before loaded; half of L1 */
+	EXPERIMENT_L1_STREAM, /* a load from the line after */
+	EXPERIMENT_L2_CHASE,  /* the same in a set of lines that L2 holds and L1 does not … */
+	EXPERIMENT_L2_STREAM,
+	EXPERIMENT_L3_CHASE,
+	EXPERIMENT_L3_STREAM,
+	EXPERIMENT_MEMORY_CHASE, /* … and one that no cache holds */
+	EXPERIMENT_MEMORY_STREAM,
+	EXPERIMENT_NEAR_PACKED, /* a chase through few lines, packed … */
+	EXPERIMENT_NEAR_SPREAD, /* … and one in each page: more pages than the first TLB has entries */
+	EXPERIMENT_FAR_PACKED,
+	EXPERIMENT_FAR_SPREAD,         /* … and more than the second has */
+	EXPERIMENT_BRANCH_PREDICTABLE, /* a branch that is never taken … */
+	EXPERIMENT_BRANCH_RANDOM,      /* … and one on a random bit: half of them are predicted wrongly */
+	EXPERIMENT_TOUCH_FIRST,        /* a store into a page of a new mapping … */
+	EXPERIMENT_TOUCH_AGAIN,        /* … and a second one */
+	EXPERIMENT_SYSTEM_CALL,        /* getppid(2) */
+	EXPERIMENTS,
+};
+
+/* What the experiments' sizes follow from. 0: there is none. */
+struct cost_geometry {
+	uint64_t l1_bytes, l2_bytes, l3_bytes, line_bytes, page_bytes;
+	uint64_t first_tlb, second_tlb; /* entries */
+};
+
+enum { COST_ROUNDS_MOST = 101 };
+
+/* ns of one step; NAN: there is no such experiment on this machine. */
+struct cost_times {
+	size_t rounds;
+	double ns[EXPERIMENTS][COST_ROUNDS_MOST];
+};
+
+/* Fills in what the times say: rows of costs->of, with their sources (in costs->arena). False when memory ran
+ * out. */
+bool costs_derive(const struct cost_times *times, double confidence, struct costs *costs, struct error *err);
+
+/* Measures; *seconds: what it took. progress may be NULL. */
+bool costs_take(const struct cost_geometry *geometry, size_t rounds, struct cost_times *out, double *seconds,
+		void (*progress)(void *context, size_t done, size_t all), void *context, struct error *err);
+
+/* ---- pieces (measure_memory.c, measure_core.c) ---- */
+
+/* Seconds per call of what is timed, by the processor's time stamp counter where there is one. */
+struct cost_timer {
+	double ns_per_tick;
+};
+uint64_t cost_ticks(void);
+
+/* ns per step, each; they keep the compiler from changing what a step is. */
+double cost_core(const struct cost_timer *timer, enum cost_experiment experiment);
+
+struct cost_chase; /* lines linked in a random circle */
+/* n lines, each `stride` bytes behind the one before; `small_pages`: never in large ones. NULL: no memory. */
+struct cost_chase *cost_chase_new(size_t n, size_t stride, size_t line_bytes, bool small_pages);
+double cost_chase_run(struct cost_chase *chase, const struct cost_timer *timer, size_t steps, bool warm);
+double cost_chase_stream(struct cost_chase *chase, const struct cost_timer *timer, size_t steps, bool warm);
+void cost_chase_free(struct cost_chase *chase);
+/* Both of a new mapping of n pages. NAN: there is no memory. */
+void cost_touch(const struct cost_timer *timer, size_t page_bytes, size_t n, double *first, double *again);
+
+#endif

@@ -1,0 +1,411 @@
+#include "report/explanation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "report/build.h"
+#include "report/columns.h"
+#include "report/number.h"
+#include "report/profile_rows.h"
+#include "report/table.h"
+
+/* Columns that a bar has: what the other cells leave of the width. */
+enum {
+	BAR_LEAST = 6,
+	BAR_MOST = 50,
+	BESIDE_BAR = 53,
+	BESIDE_CAUSES = 25,
+	EIGHTHS = 8,
+	PLACES_SHOWN = 20,
+	CAUSES_BESIDE = 3
+};
+
+/* Some ticks of Linux's slowest timer, 100 a second. */
+static const double SHORT_SECONDS = 0.1;
+
+static void push(struct document *d, struct columns *columns, const struct columns_row *row)
+{
+	if (!vec_push(&columns->rows, *row))
+		d->failed = true;
+}
+
+static double time_of(const struct bounded *seconds)
+{
+	if (!isnan(seconds->typical))
+		return seconds->typical;
+	return !isnan(seconds->most) ? seconds->most : seconds->least;
+}
+
+size_t explanation_order(const struct explanation *e, enum cause *order)
+{
+	size_t n = 0;
+	for (unsigned c = 0; c < CAUSES; c++) {
+		double seconds = e->causes[c].known ? time_of(&e->causes[c].seconds) : 0;
+		if (!(seconds > 0))
+			continue;
+		size_t at = n++;
+		for (; at > 0 && time_of(&e->causes[order[at - 1]].seconds) < seconds; at--)
+			order[at] = order[at - 1];
+		order[at] = (enum cause)c;
+	}
+	return n;
+}
+
+/* "1.23 s", "45.6 ms", "7.89 us", "12.3 ns": three digits. */
+static const char *time_cell(struct document *d, double seconds)
+{
+	static const struct {
+		double least, factor;
+		const char *unit;
+	} units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "us"}, {0, 1e9, "ns"}};
+	if (isnan(seconds))
+		return "-";
+	size_t i = 0;
+	while (seconds < units[i].least * 0.9995)
+		i++;
+	double shown = seconds * units[i].factor;
+	return document_printf(d, "%.*f %s", shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0, shown, units[i].unit);
+}
+
+static double whole(const struct explanation *e) { return e->has_measured ? e->total_s : e->sum_typical; }
+
+static const char *percent(struct document *d, double part)
+{
+	if (isnan(part))
+		return "-";
+	return document_printf(d, "%.*f %%", part < 0.0995 ? 1 : 0, 100 * part);
+}
+
+static const char *range_cell(struct document *d, const struct bounded *seconds, double all)
+{
+	const char *least = isnan(seconds->least) ? "?" : document_printf(d, "%.0f", 100 * seconds->least / all);
+	const char *most = isnan(seconds->most) ? "?" : document_printf(d, "%.0f", 100 * seconds->most / all);
+	return least && most ? document_printf(d, "%s\u2026%s %%", least, most) : NULL;
+}
+
+/* A bar of `columns` for 1, in eighths of a column; above 1 it ends with an arrow. */
+static const char *bar(struct document *d, double share, size_t columns)
+{
+	static const char *const parts[EIGHTHS] = {"",       "\u258f", "\u258e", "\u258d",
+						   "\u258c", "\u258b", "\u258a", "\u2589"};
+	struct str text = {0};
+	if (!(share > 0))
+		return "";
+	size_t eighths = (size_t)lround(fmin(share, 1) * (double)columns * EIGHTHS);
+	if (eighths == 0)
+		eighths = 1;
+	for (size_t i = 0; i < eighths / EIGHTHS; i++)
+		str_append(&text, share > 1 && i + 1 == eighths / EIGHTHS ? "\u25b6" : "\u2588");
+	str_append(&text, parts[eighths % EIGHTHS]);
+	return document_str(d, &text);
+}
+
+static void add_cause(struct document *d, struct columns *columns, const char *name, const struct bounded *seconds,
+		      double all, size_t bar_columns, bool bounds)
+{
+	double share = time_of(seconds) / all;
+	push(d, columns,
+	     &(struct columns_row){.cells = {name, time_cell(d, time_of(seconds)), percent(d, share),
+					     bounds ? range_cell(d, seconds, all) : "",
+					     bar(d, share, bar_columns)},
+				   .range = {.known = true,
+					     .at = share,
+					     .low = seconds->least / all,
+					     .high = seconds->most / all}});
+}
+
+static void add_causes(struct document *d, const struct explanation *e, size_t width)
+{
+	static const char *const headings[] = {"cause", "time", "share", "least\u2026most", ""};
+	enum cause order[CAUSES];
+	size_t n = explanation_order(e, order);
+	size_t room = width > BESIDE_BAR + BAR_LEAST ? width - BESIDE_BAR : BAR_LEAST;
+	double all = whole(e);
+	struct columns *columns = document_add_columns(d, 5);
+	if (!columns)
+		return;
+	for (size_t i = 0; i < 5; i++)
+		columns->headings[i] = headings[i];
+	columns->left[0] = columns->left[4] = true;
+	columns->flexible = 0;
+	columns->axis = AXIS_SHARE;
+	if (room > BAR_MOST)
+		room = BAR_MOST;
+	for (size_t i = 0; i < n; i++)
+		add_cause(d, columns, cause_name(order[i]), &e->causes[order[i]].seconds, all, room, true);
+	if (e->unexplained_s > 0) {
+		struct bounded rest = {e->unexplained_s, fmax(e->total_s - e->sum_most, 0),
+				       fmax(e->total_s - e->sum_least, 0)};
+		add_cause(d, columns, "unexplained", &rest, all, room, true);
+	}
+	struct columns_row last = {.emphasis = true, .place = COLUMNS_LAST};
+	last.cells[0] = e->has_measured ? "measured time" : "all causes";
+	last.cells[1] = time_cell(d, all);
+	last.cells[2] = "100 %";
+	push(d, columns, &last);
+}
+
+/* ---- counts and costs ---- */
+
+static const char *count_cell(struct document *d, double count)
+{
+	char text[NUMBER_BYTES];
+	if (isnan(count))
+		return "-";
+	number_group(text, count, 0);
+	return document_printf(d, "%s", text);
+}
+
+static const char *cost_cell(struct document *d, const struct bounded *cost)
+{
+	double seconds = time_of(cost);
+	if (isnan(seconds))
+		return "-";
+	double ns = seconds * 1e9;
+	return document_printf(d, "%s%.*f", isnan(cost->typical) ? isnan(cost->most) ? ">" : "<" : "",
+			       ns < 9.995   ? 2
+			       : ns < 99.95 ? 1
+					    : 0,
+			       ns);
+}
+
+static void add_parts(struct document *d, const struct explanation *e)
+{
+	static const char *const headings[] = {"event", "count", "cost, ns", "time", "source"};
+	struct columns *columns = document_add_columns(d, 5);
+	if (!columns)
+		return;
+	for (size_t i = 0; i < 5; i++)
+		columns->headings[i] = headings[i];
+	columns->left[0] = columns->left[4] = true;
+	columns->flexible = 0;
+	for (unsigned c = 0; c < CAUSES_COUNTED; c++)
+		for (size_t i = 0; i < e->causes[c].n_parts; i++) {
+			const struct explained_part *part = &e->causes[c].parts[i];
+			if (!part->counted)
+				continue;
+			push(d, columns,
+			     &(struct columns_row){.cells = {document_escaped(d, part->event),
+							     count_cell(d, part->count), cost_cell(d, &part->cost),
+							     c == CAUSE_CALLS && e->has_measured
+								     ? ""
+								     : time_cell(d, time_of(&part->seconds)),
+							     source_name(part->source)}});
+		}
+}
+
+/* ---- places ---- */
+
+static const char *place_name(struct document *d, const struct explanation *e, const struct explained_place *row)
+{
+	struct str text = {0};
+	const char *slash = row->file ? strrchr(row->file, '/') : NULL;
+	const char *file = slash ? slash + 1 : row->file;
+	if (e->by == BREAKDOWN_BY_LINE && file && row->line)
+		str_appendf(&text, "%s:%u%s", file, row->line, row->name[0] ? " (" : "");
+	str_append(&text, row->name);
+	if (row->allocated_in)
+		str_appendf(&text, ", allocated in %s", row->allocated_in);
+	if (e->by == BREAKDOWN_BY_LINE && file && row->line && row->name[0])
+		str_append(&text, ")");
+	const char *name = document_str(d, &text);
+	return name ? document_escaped(d, name) : NULL;
+}
+
+/* "memory 81 %, TLB 10 %" */
+static const char *place_causes(struct document *d, const struct explained_place *place, size_t room)
+{
+	struct str text = {0};
+	bool shown[CAUSES_COUNTED] = {false};
+	for (unsigned i = 0; i < CAUSES_BESIDE; i++) {
+		unsigned most = CAUSES_COUNTED;
+		for (unsigned c = 0; c < CAUSES_COUNTED; c++)
+			if (!shown[c] && place->seconds[c] > 0 &&
+			    (most == CAUSES_COUNTED || place->seconds[c] > place->seconds[most]))
+				most = c;
+		if (most == CAUSES_COUNTED || place->seconds[most] < 0.01 * place->sum)
+			break;
+		shown[most] = true;
+		const char *more = document_printf(d, "%s%s %.0f %%", text.length ? ", " : "",
+						   cause_name((enum cause)most),
+						   100 * place->seconds[most] / place->sum);
+		if (!more || text.length + strlen(more) > room)
+			break;
+		str_append(&text, more);
+	}
+	return document_str(d, &text);
+}
+
+/* A name has a third of the width: its causes are to be seen, too. */
+static const char *short_name(struct document *d, const char *name, size_t width)
+{
+	struct str text = {0};
+	columns_shorten(&text, name ? name : "", width / 3);
+	return document_str(d, &text);
+}
+
+static void add_places(struct document *d, const struct explanation *e, size_t width)
+{
+	double sum = 0;
+	size_t shown = 0;
+	if (!e->by)
+		return;
+	for (size_t i = 0; i < e->n_places; i++)
+		sum += e->places[i].sum;
+	struct columns *columns = document_add_columns(d, 4);
+	if (!columns)
+		return;
+	columns->headings[0] = breakdown_by_name(e->by);
+	columns->headings[1] = "time";
+	columns->headings[2] = "of sum";
+	columns->headings[3] = "causes";
+	columns->left[0] = columns->left[3] = true;
+	columns->flexible = 0;
+	for (size_t i = 0; i < e->n_places && shown < PLACES_SHOWN; i++) {
+		const struct explained_place *place = &e->places[i];
+		if (!(place->sum > 0))
+			break;
+		push(d, columns,
+		     &(struct columns_row){
+			     .cells = {short_name(d, place_name(d, e, place), width), time_cell(d, place->sum),
+				       percent(d, place->sum / sum),
+				       place_causes(d, place,
+						    width > BESIDE_CAUSES ? width * 2 / 3 - BESIDE_CAUSES : 0)}});
+		shown++;
+	}
+	if (e->n_places > shown)
+		document_add(d, BLOCK_NOTE, "-",
+			     document_printf(d, "%zu more in --json and --csv", e->n_places - shown));
+}
+
+/* ---- sentences ---- */
+
+static void add_sum(struct document *d, const struct explanation *e)
+{
+	if (!e->has_measured) {
+		document_add(
+			d, BLOCK_NOTE, "-",
+			"No time was measured: these costs are not of this machine. Shares are of the causes' "
+			"sum.");
+		return;
+	}
+	document_add(d, BLOCK_NOTE, "-",
+		     document_printf(d, "Measured: %s elapsed, %s user, %s system%s.", time_cell(d, e->elapsed_s),
+				     time_cell(d, e->user_s), time_cell(d, e->system_s),
+				     e->threads_most > 1
+					     ? document_printf(d,
+							       "; up to %zu threads, so the measured time is "
+							       "the sum of theirs",
+							       e->threads_most)
+					     : ""));
+	if (isnan(e->sum_typical))
+		return;
+	if (e->cpu_s < SHORT_SECONDS)
+		document_add(
+			d, BLOCK_NOTE, "-",
+			"In so short a run the kernel's division of the CPU time into user and system is coarse: "
+			"it looks once a timer tick.");
+	if (isnan(e->counted.typical) || !(e->cpu_s > 0))
+		return;
+	const char *cpu = percent(d, e->counted.typical / e->cpu_s);
+	double least = 100 * e->counted.least / e->cpu_s, most = 100 * e->counted.most / e->cpu_s;
+	if (e->counted.typical > e->cpu_s)
+		document_add(d, BLOCK_NOTE, "-",
+			     document_printf(
+				     d,
+				     "The causes on the CPU add up to %s of the CPU time (%.0f to %.0f %%): they "
+				     "overlap. A CPU computes while it waits for memory, and waits for several "
+				     "lines at a time.",
+				     cpu, least, most));
+	else
+		document_add(
+			d, BLOCK_NOTE, "-",
+			document_printf(d, "The causes on the CPU add up to %s of the CPU time (%.0f to %.0f %%).",
+					cpu, least, most));
+	if (least > 100)
+		document_add(
+			d, BLOCK_NOTE, "!",
+			"Even the least costs are above the CPU time: the costs are not those of this machine "
+			"as it was when the program ran. 'tare calibrate --costs' measures them again.");
+}
+
+/* "no cost is known of: fp-divides:u" and what was not counted, a sentence for each reason. */
+static void add_missing(struct document *d, const struct explanation *e)
+{
+	const char *told[CAUSES * 4];
+	size_t n_told = 0;
+	for (unsigned c = 0; c < CAUSES_COUNTED; c++)
+		for (size_t i = 0; i < e->causes[c].n_parts; i++) {
+			const char *why = e->causes[c].parts[i].why;
+			bool known = !why;
+			for (size_t k = 0; !known && k < n_told; k++)
+				known = strcmp(told[k], why) == 0;
+			if (known || n_told == sizeof told / sizeof *told)
+				continue;
+			told[n_told++] = why;
+			struct str text = {0};
+			for (unsigned k = c; k < CAUSES_COUNTED; k++)
+				for (size_t j = 0; j < e->causes[k].n_parts; j++) {
+					const struct explained_part *part = &e->causes[k].parts[j];
+					if (part->why && strcmp(part->why, why) == 0)
+						str_appendf(&text, "%s%s", text.length ? ", " : "", part->event);
+				}
+			str_appendf(&text, ": %s", why);
+			document_add_str(d, BLOCK_NOTE, "-", &text, NULL);
+		}
+}
+
+static void add_advice(struct document *d, const struct explanation *e)
+{
+	for (size_t i = 0; i < e->advice.count; i++) {
+		const struct explained_advice *a = &e->advice.items[i];
+		const char *slash = a->file ? strrchr(a->file, '/') : NULL;
+		const char *file = slash ? slash + 1 : a->file;
+		document_add(d, BLOCK_NOTE, "!",
+			     document_printf(d, "%s%s%s %s", a->text,
+					     file ? document_printf(d, " At %s:%u.", file, a->line) : "", "",
+					     a->evidence));
+	}
+}
+
+static const char *source_sentence(struct document *d, const struct explanation *e)
+{
+	const char *counts = e->hardware && e->modelled ? "the hardware's counters and a model"
+			     : e->hardware              ? "the hardware's counters"
+			     : e->modelled              ? "tare's engine and a model; no hardware counter was used"
+							: "tare's engine";
+	return e->machine ? document_printf(d, "Counts: %s. Costs: %s (%s).", counts, e->costs_source, e->machine)
+			  : document_printf(d, "Counts: %s.", counts);
+}
+
+void report_explanation_text(FILE *out, const struct explanation *e, const struct report_options *options)
+{
+	struct document d = {0};
+	struct str title = {0};
+	for (const char *const *word = e->command; *word; word++) {
+		str_append(&title, word == e->command ? "" : " ");
+		profile_append_escaped(&title, *word);
+	}
+	document_add(&d, BLOCK_GAP, NULL, NULL);
+	document_add_str(&d, BLOCK_TITLE, "tare explain:", &title, "");
+	document_add(&d, BLOCK_GAP, NULL, NULL);
+	if (!isnan(whole(e))) {
+		add_causes(&d, e, (size_t)table_width(options));
+		document_add(&d, BLOCK_GAP, NULL, NULL);
+	}
+	add_sum(&d, e);
+	document_add(&d, BLOCK_NOTE, "-", source_sentence(&d, e));
+	for (size_t i = 0; i < e->notes.count; i++)
+		document_add(&d, BLOCK_NOTE, e->notes.items[i].rank == NOTE_ACT ? "!" : "-",
+			     e->notes.items[i].text);
+	add_advice(&d, e);
+	if (e->by) {
+		document_add(&d, BLOCK_GAP, NULL, NULL);
+		add_places(&d, e, (size_t)table_width(options));
+	}
+	document_add(&d, BLOCK_GAP, NULL, NULL);
+	add_parts(&d, e);
+	add_missing(&d, e);
+	report_document_text(out, &d, options);
+	document_free(&d);
+}

@@ -1,0 +1,199 @@
+/* An explanation as JSON and CSV. */
+#include <math.h>
+
+#include "report/csv_columns.h"
+#include "report/explanation.h"
+#include "report/json_writer.h"
+
+enum { VERSION = 1 };
+
+static void write_bounded(struct json *json, const char *key, const struct bounded *b)
+{
+	json_write_open(json, key, '{');
+	json_write_number(json, "typical", b->typical);
+	json_write_number(json, "least", b->least);
+	json_write_number(json, "most", b->most);
+	json_write_close(json, '}');
+}
+
+static void write_part(struct json *json, const struct explained_part *part)
+{
+	json_write_open(json, NULL, '{');
+	json_write_text(json, "event", part->event);
+	json_write_text(json, "operation", part->operation);
+	json_write_number(json, "count", part->counted ? part->count : NAN);
+	json_write_text(json, "source", part->counted ? source_name(part->source) : NULL);
+	json_write_text(json, "machine", part->machine);
+	write_bounded(json, "cost_seconds", &part->cost);
+	write_bounded(json, "seconds", &part->seconds);
+	json_write_text(json, "cost_source", part->cost_source);
+	json_write_text(json, "why", part->why);
+	json_write_close(json, '}');
+}
+
+static void write_cause(struct json *json, const struct explained_cause *cause)
+{
+	json_write_open(json, NULL, '{');
+	json_write_text(json, "cause", cause_name(cause->cause));
+	json_write_text(json, "from", cause->measured ? "measurement" : "counts");
+	json_write_number(json, "typical", cause->known ? cause->seconds.typical : NAN);
+	json_write_number(json, "least", cause->known ? cause->seconds.least : NAN);
+	json_write_number(json, "most", cause->known ? cause->seconds.most : NAN);
+	json_write_text(json, "why", cause->why);
+	json_write_open(json, "parts", '[');
+	for (size_t i = 0; i < cause->n_parts; i++)
+		write_part(json, &cause->parts[i]);
+	json_write_close(json, ']');
+	json_write_close(json, '}');
+}
+
+static void write_measured(struct json *json, const struct explanation *e)
+{
+	if (!e->has_measured) {
+		json_write_null(json, "measured");
+		return;
+	}
+	json_write_open(json, "measured", '{');
+	json_write_number(json, "elapsed_seconds", e->elapsed_s);
+	json_write_number(json, "user_seconds", e->user_s);
+	json_write_number(json, "system_seconds", e->system_s);
+	json_write_number(json, "not_running_seconds", e->not_running_s);
+	json_write_number(json, "waiting_seconds", e->waiting_s);
+	json_write_number(json, "total_seconds", e->total_s);
+	json_write_integer(json, "threads", (int64_t)e->threads_most);
+	json_write_close(json, '}');
+}
+
+static void write_place(struct json *json, const struct explained_place *place)
+{
+	json_write_open(json, NULL, '{');
+	json_write_text(json, "name", place->name);
+	json_write_text(json, "module", place->module);
+	json_write_text(json, "file", place->file);
+	json_write_integer(json, "line", place->line);
+	json_write_text(json, "kind", place->kind);
+	json_write_number(json, "seconds", place->sum);
+	json_write_open(json, "causes", '{');
+	for (unsigned c = 0; c < CAUSES_COUNTED; c++)
+		if (!isnan(place->seconds[c]))
+			json_write_number(json, cause_name((enum cause)c), place->seconds[c]);
+	json_write_close(json, '}');
+	json_write_close(json, '}');
+}
+
+static void write_advice(struct json *json, const struct explained_advice *a)
+{
+	json_write_open(json, NULL, '{');
+	json_write_text(json, "rule", a->rule);
+	json_write_text(json, "text", a->text);
+	json_write_text(json, "evidence", a->evidence);
+	json_write_text(json, "file", a->file);
+	json_write_integer(json, "line", a->line);
+	json_write_close(json, '}');
+}
+
+static void write_arrays(struct json *json, const struct explanation *e)
+{
+	json_write_open(json, "causes", '[');
+	for (unsigned c = 0; c < CAUSES; c++)
+		write_cause(json, &e->causes[c]);
+	json_write_close(json, ']');
+	json_write_text(json, "by", e->by ? breakdown_by_name(e->by) : NULL);
+	json_write_open(json, "places", '[');
+	for (size_t i = 0; i < e->n_places; i++)
+		write_place(json, &e->places[i]);
+	json_write_close(json, ']');
+	json_write_open(json, "advice", '[');
+	for (size_t i = 0; i < e->advice.count; i++)
+		write_advice(json, &e->advice.items[i]);
+	json_write_close(json, ']');
+	json_write_open(json, "notes", '[');
+	for (size_t i = 0; i < e->notes.count; i++)
+		json_write_text(json, NULL, e->notes.items[i].text);
+	json_write_close(json, ']');
+}
+
+void report_explanation_json(FILE *out, const struct explanation *e)
+{
+	struct json json = {.out = out, .lines = 2};
+	json_write_open(&json, NULL, '{');
+	json_write_integer(&json, "tare_explanation", VERSION);
+	json_write_open(&json, "command", '[');
+	for (const char *const *word = e->command; *word; word++)
+		json_write_text(&json, NULL, *word);
+	json_write_close(&json, ']');
+	json_write_text(&json, "on", e->on);
+	json_write_text(&json, "costs_of", e->machine);
+	json_write_text(&json, "costs_from", e->costs_source);
+	json_write_number(&json, "confidence", e->confidence);
+	write_measured(&json, e);
+	json_write_open(&json, "sum", '{');
+	json_write_number(&json, "typical", e->sum_typical);
+	json_write_number(&json, "least", e->sum_least);
+	json_write_number(&json, "most", e->sum_most);
+	json_write_close(&json, '}');
+	json_write_number(&json, "unexplained_seconds", e->unexplained_s);
+	json_write_number(&json, "overlap_seconds", e->overlap_s);
+	write_arrays(&json, e);
+	json_write_close(&json, '}');
+	fputc('\n', out);
+}
+
+/* ---- CSV ---- */
+
+static void csv_row(FILE *out, const char *kind, const char *cause, const char *name,
+		    const struct bounded *seconds, bool known)
+{
+	fprintf(out, "1,%s", kind);
+	csv_text(out, cause);
+	csv_text(out, name);
+	csv_number(out, known, seconds->typical);
+	csv_number(out, known, seconds->least);
+	csv_number(out, known, seconds->most);
+}
+
+/* The columns of an event, empty for other rows. */
+static void csv_part(FILE *out, const struct explained_part *part, const char *why)
+{
+	csv_number(out, part && part->counted, part ? part->count : NAN);
+	csv_number(out, part != NULL, part ? part->cost.typical : NAN);
+	csv_text(out, part && part->counted ? source_name(part->source) : "");
+	csv_text(out, part ? part->why : why);
+	fputs("\r\n", out);
+}
+
+static void csv_measured(FILE *out, const char *name, double seconds)
+{
+	csv_row(out, "measured", "", name, &(struct bounded){seconds, NAN, NAN}, true);
+	csv_part(out, NULL, "");
+}
+
+void report_explanation_csv(FILE *out, const struct explanation *e)
+{
+	fputs("tare,kind,cause,name,seconds,least,most,count,cost_seconds,source,why\r\n", out);
+	for (unsigned c = 0; c < CAUSES; c++) {
+		const struct explained_cause *cause = &e->causes[c];
+		csv_row(out, "cause", cause_name((enum cause)c), "", &cause->seconds, cause->known);
+		csv_part(out, NULL, cause->why);
+		for (size_t i = 0; i < cause->n_parts; i++) {
+			csv_row(out, "event", cause_name((enum cause)c), cause->parts[i].event,
+				&cause->parts[i].seconds, true);
+			csv_part(out, &cause->parts[i], NULL);
+		}
+	}
+	if (e->has_measured) {
+		csv_measured(out, "elapsed", e->elapsed_s);
+		csv_measured(out, "user", e->user_s);
+		csv_measured(out, "system", e->system_s);
+		csv_measured(out, "total", e->total_s);
+	}
+	csv_measured(out, "unexplained", e->unexplained_s);
+	csv_measured(out, "overlap", e->overlap_s);
+	for (size_t i = 0; i < e->n_places; i++)
+		for (unsigned c = 0; c < CAUSES_COUNTED; c++)
+			if (e->places[i].seconds[c] > 0) {
+				csv_row(out, "place", cause_name((enum cause)c), e->places[i].name,
+					&(struct bounded){e->places[i].seconds[c], NAN, NAN}, true);
+				csv_part(out, NULL, "");
+			}
+}

@@ -1,0 +1,207 @@
+#include "session/explain.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "explain/by_place.h"
+#include "measure/streams.h"
+#include "session/native.h"
+#include "session/session.h"
+
+/* By place: of an execution that adds something, another may follow. */
+enum { PASSES_MOST = 8 };
+
+struct explaining {
+	const struct explain_asked *asked;
+	struct explanation *e;
+	struct session session;
+	struct streams streams;
+	size_t executions; /* so far */
+	struct native_times native;
+};
+
+static void tell(const struct explaining *x, const char *what)
+{
+	if (x->asked->progress)
+		x->asked->progress(x->asked->progress_context, what);
+}
+
+static bool note(struct explanation *e, enum note_rank rank, const char *text, struct error *err)
+{
+	return (text && vec_push(&e->notes, ((struct result_note){text, rank}))) || error_no_memory(err);
+}
+
+/* ---- running ---- */
+
+static bool run_native(struct explaining *x, struct error *err)
+{
+	bool silent;
+	struct command command = x->session.command;
+	command.reproducible = false;
+	tell(x, "running the program");
+	return streams_next(&x->streams, x->executions++, &command, &silent, err) &&
+	       native_run(&command, x->asked->interrupt, &x->native, &x->e->wait_status, err);
+}
+
+static bool count(struct explaining *x, struct error *err)
+{
+	const struct explain_asked *asked = x->asked;
+	struct measure_options options = {
+		.size = sizeof options,
+		.repetitions = 1,
+		.confidence = asked->confidence,
+		.program_output = asked->here ? OUTPUT_NONE : asked->program_output,
+		.interrupt = asked->interrupt,
+	};
+	if (asked->here || asked->by) {
+		bool silent;
+		struct command command = x->session.command;
+		if (!streams_next(&x->streams, x->executions++, &command, &silent, err))
+			return false;
+		x->session.command.stdin_fd = command.stdin_fd;
+	}
+	tell(x, "counting");
+	if (!session_measure(&x->session, &options, err))
+		return false;
+	if (!asked->here)
+		x->e->wait_status = x->session.result->wait_status;
+	x->e->result = x->session.result;
+	x->session.result = NULL;
+	if (x->e->result->interrupted)
+		return error_set(err, ERROR_SYSTEM, "interrupted");
+	return true;
+}
+
+static bool run(struct explaining *x, struct error *err)
+{
+	const struct explain_asked *asked = x->asked;
+	struct session_target target = {
+		.kind = TARGET_COMMAND, .program = asked->program, .reproducible = asked->by != BREAKDOWN_NONE};
+	struct str events = {0};
+	causes_events(asked->levels, &events);
+	bool done = (!events.failed || error_no_memory(err)) &&
+		    session_open(&x->session, &target, asked->on, NULL, 0, err) &&
+		    session_add_events(&x->session, events.text, err);
+	str_free(&events);
+	/* two, if the program's input can be given again; how many there will be, counting by place shows */
+	if (done)
+		done = streams_open(&x->streams, &x->session.command, asked->program_output,
+				    asked->here || asked->by ? 2 : 1, asked->interrupt, err);
+	return done && (!asked->here || run_native(x, err)) && count(x, err);
+}
+
+/* ---- by place ---- */
+
+/* One execution more, of what is missing yet. *more: it had some of it. */
+static bool add_places(struct explaining *x, struct by_place *places, const char *events, bool *more,
+		       struct error *err)
+{
+	const struct explain_asked *asked = x->asked;
+	struct session_target target = {
+		.kind = TARGET_COMMAND, .program = asked->program, .reproducible = asked->by != BREAKDOWN_NONE};
+	struct session s;
+	bool silent;
+	struct command command = {.argv = asked->program, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
+	struct measure_options options = {
+		.size = sizeof options,
+		.repetitions = 1,
+		.confidence = asked->confidence,
+		.program_output = OUTPUT_NONE,
+		.interrupt = asked->interrupt,
+		.locations = asked->by == BREAKDOWN_BY_OBJECT ? LOCATIONS_OF_DATA : LOCATIONS_OF_CODE,
+	};
+	tell(x, "counting by place");
+	bool done = session_open(&s, &target, asked->on, NULL, 0, err) && session_add_events(&s, events, err) &&
+		    streams_next(&x->streams, x->executions++, &command, &silent, err);
+	if (done) {
+		s.command.stdin_fd = command.stdin_fd;
+		done = session_measure(&s, &options, err) && session_break_down(&s, asked->by, false, err) &&
+		       (by_place_add(places, s.result->breakdown, more) || error_no_memory(err));
+		if (done && s.result->interrupted)
+			done = error_set(err, ERROR_SYSTEM, "interrupted");
+	}
+	session_close(&s);
+	return done;
+}
+
+static bool by_place(struct explaining *x, struct error *err)
+{
+	struct by_place places;
+	bool more = true, done = true;
+	if (x->asked->by == BREAKDOWN_NONE || !x->asked->costs)
+		return true;
+	by_place_begin(&places, x->e, x->asked->levels, x->asked->costs);
+	for (unsigned i = 0; done && more && i < PASSES_MOST; i++) {
+		struct str events = {0};
+		by_place_events(&places, &events);
+		more = events.length > 0;
+		done = !events.failed || error_no_memory(err);
+		if (done && more)
+			done = add_places(x, &places, events.text, &more, err);
+		str_free(&events);
+	}
+	if (done)
+		return by_place_end(&places, err);
+	by_place_free(&places);
+	return false;
+}
+
+/* ---- what a reader has to know ---- */
+
+static bool status_differs(int a, int b)
+{
+	return WIFEXITED(a) != WIFEXITED(b) || (WIFEXITED(a) && WEXITSTATUS(a) != WEXITSTATUS(b));
+}
+
+static bool add_notes(struct explaining *x, struct error *err)
+{
+	struct explanation *e = x->e;
+	bool done = true;
+	if (e->why_no_costs)
+		done = note(e, NOTE_ACT, arena_printf(&e->arena, "no costs: %s", e->why_no_costs), err);
+	if (x->asked->costs_note)
+		done = note(e, NOTE_READ, arena_strdup(&e->arena, x->asked->costs_note), err);
+	if (done && x->asked->here && status_differs(e->wait_status, e->result->wait_status))
+		done = note(
+			e, NOTE_ACT,
+			"the execution that was counted ended in another way than the one that was timed: counts "
+			"and time are of different work",
+			err);
+	if (done && e->modelled)
+		done = note(e, NOTE_READ,
+			    "Cache, TLB and branch counts are those of a model: it has no prefetcher and counts "
+			    "only the program's own accesses.",
+			    err);
+	if (done && x->asked->here && x->native.major_faults > 0)
+		done = note(e, NOTE_READ,
+			    arena_printf(&e->arena,
+					 "%.0f page faults read from a disk; their time is input/output.",
+					 x->native.major_faults),
+			    err);
+	if (done && x->asked->here && x->native.no_calls)
+		done = note(e, NOTE_READ, "What some threads waited for may not be read here (/proc/PID/syscall).",
+			    err);
+	return done;
+}
+
+bool explain_run(const struct explain_asked *asked, struct explanation *out, struct error *err)
+{
+	struct explaining x = {.asked = asked, .e = out, .streams = {.copy_fd = -1, .sink_fd = -1}};
+	*out = (struct explanation){.confidence = asked->confidence,
+				    .command = (const char *const *)asked->program,
+				    .on = asked->on,
+				    .why_no_costs = asked->why_no_costs};
+	if (asked->costs) {
+		out->machine = asked->costs->title;
+		out->costs_source = asked->costs->measured ? "measured on this machine" : "a table";
+	}
+	bool done = run(&x, err) &&
+		    causes_explain(out, asked->levels, asked->costs, asked->here ? &x.native : NULL, err) &&
+		    by_place(&x, err) && add_notes(&x, err);
+	streams_close(&x.streams);
+	session_close(&x.session);
+	if (!done)
+		explanation_free(out);
+	return done;
+}

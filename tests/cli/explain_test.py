@@ -1,0 +1,257 @@
+"""`tare explain`: time by cause. Arithmetic is checked against `tare count`'s own counts and planted costs, exactly. What is measured
+is checked for which cause comes first, in programs that are made of one, with planted costs; no fact is about how long anything takes."""
+import csv
+import fcntl
+import io
+import json
+import os
+import platform
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+
+PROGRAM = os.path.abspath(sys.argv[2])  # importing cli changes the folder
+
+from cli import *
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/explanation.schema.json"), encoding="utf-8") as file:
+    EXPLANATION = json.load(file)
+if jsonschema:
+    jsonschema.Draft202012Validator.check_schema(EXPLANATION)
+
+if platform.machine() != "x86_64":
+    skip("the engine's tables are for x86-64", "time is explained")
+    done()
+
+# One of each, all different, so that no cost can stand in another's place.
+COSTS = {"instruction": (1, 2, 3), "divide": (5, 7, 11), "square-root": (6, 8, 12), "l1-hit": (1, 2, 4), "l2-hit": (10, 14, 18), "l3-hit": (30, 40, 50),
+         "memory": (60, 100, 140), "tlb-hit": (3, 9, 10), "tlb-walk": (20, 33, 40), "branch-miss": (15, 17, 19), "page-fault": (400, 500, 900),
+         "system-call": (80, 90, 100)}
+
+
+def table(name, costs, **more):
+    return write(name, f"[costs]\nmachine = planted\ntitle = planted\nsource = made up\n" + "".join(
+        f"\n[cost]\nof = {of}\nunit = ns\nminimum = {least}\ntypical = {typical}\nmaximum = {most}\nsource = made up\n" for of, (least, typical, most) in costs.items()))
+
+
+def explain(*arguments, fact, code=0, **more):
+    seen = tare("explain", "--json", "-o", "-", "--program-output", "none", *arguments, **more)
+    if not ok(seen.code == code and seen.out, f"{fact}: done", seen):
+        return None
+    result = json.loads(seen.out, parse_constant=no_constant)
+    if jsonschema:
+        errors = [f"{list(e.absolute_path)}: {e.message}" for e in jsonschema.Draft202012Validator(EXPLANATION).iter_errors(result)]
+        ok(not errors, f"{fact}: obeys the schema", "\n".join(errors))
+    else:
+        skip("python3-jsonschema is not installed", f"{fact}: obeys the schema")
+    return result
+
+
+def causes(result):
+    return {row["cause"]: row for row in result["causes"]}
+
+
+def shown(width, *arguments):
+    """What a terminal of that width gets, without escape sequences."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    process = subprocess.Popen([TARE, *arguments], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=environment(TERM="dumb"))
+    os.close(slave)
+    text = b""
+    while True:
+        try:
+            piece = os.read(master, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        text += piece
+    process.wait()
+    os.close(master)
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text.decode()).replace("\r\n", "\n").split("\r")[-1]
+
+
+planted = table("planted.costs", COSTS)
+
+# ---- exact arithmetic on declared machines ----
+for machine, levels in (("lab", 1), ("r10000", 2), ("zen4", 3)):
+    memory = {1: "l1d-misses", 2: "l2-misses", 3: "l3-misses"}[levels]
+    events = ["instructions", "fp-divides", "fp-square-roots", "l1d-hits", "l1d-misses", "l2-hits", "l2-misses", "l3-hits", "l3-misses", "dtlb-misses",
+              "dtlb-walks", "itlb-walks", "branch-misses", "system-calls"]
+    r = explain("--on", f"model:{machine}", "--costs", planted, PROGRAM, "branches", "2000", fact=machine)
+    seen = json.loads(tare("count", "--on", f"model:{machine}", "--json", "-o", "-", "--program-output", "none", "-e", ",".join(events), PROGRAM, "branches", "2000").out)
+    counts = {row["event"].split(":")[0]: row["value"] for row in seen["results"]}
+    # what the loader does depends on where things are, by a few: each explanation is checked against its own counts
+    rows = causes(r)
+    own = {part["event"]: part["count"] for row in r["causes"] for part in row["parts"]}
+    ok(abs(own["instructions:u"] - counts["instructions"]) <= 0.01 * counts["instructions"] and abs(own[f"{memory}:u"] - counts[memory]) <= 0.1 * counts[memory],
+       f"{machine}: the counts are those of tare count", (own, counts))
+    for at, bound in enumerate(("least", "typical", "most")):
+        cost = {name: row[at] for name, row in COSTS.items()}
+        expected = {
+            "computing": own["instructions:u"] * cost["instruction"],
+            "L1 cache": own["l1d-hits:u"] * cost["l1-hit"],
+            "memory": own[f"{memory}:u"] * cost["memory"],
+            "TLB": own["dtlb-misses:u − dtlb-walks:u"] * cost["tlb-hit"] + (own["dtlb-walks:u"] + own["itlb-walks:u"]) * cost["tlb-walk"],
+            "mispredictions": own["branch-misses:u"] * cost["branch-miss"],
+            "system calls": own["system-calls:u"] * cost["system-call"],
+        }
+        if levels > 1:
+            expected["L2 cache"] = own["l2-hits:u"] * cost["l2-hit"]
+        if levels > 2:
+            expected["L3 cache"] = own["l3-hits:u"] * cost["l3-hit"]
+        equal({name: round(rows[name][bound] * 1e9, 3) for name in expected}, {name: round(ns, 3) for name, ns in expected.items()},
+              f"{machine}: counts x {bound} costs are the times, to the nanosecond")
+        equal(round(r["sum"][bound] * 1e9, 3), round(sum(expected.values()), 3), f"{machine}: their sum")
+    ok(every(rows[name]["typical"] is None and rows[name]["why"] for name in
+             ["page faults", "sleeping", "not running"] + (["L3 cache"] if levels < 3 else [])), f"{machine}: what it has not is not known, and says why", rows)
+    ok(r["measured"] is None and r["unexplained_seconds"] is None, f"{machine}: nothing is compared with a time of this machine", r)
+
+# ---- the papers' own tables ----
+r = explain("--on", "model:pentium", PROGRAM, "calls", "10", fact="pentium")
+rows = causes(r)
+part = rows["memory"]["parts"][0]
+equal((round(part["cost_seconds"]["least"] * 66e6, 6), part["cost_seconds"]["typical"], round(part["cost_seconds"]["most"] * 66e6, 6)), (10, None, 19),
+      "the Pentium's memory has the latencies of Safford's Table 5.5, and no typical one")
+has(part["cost_source"], "Table 5.5", "with its table")
+ok(rows["mispredictions"]["typical"] is None and "no cost" in rows["mispredictions"]["why"] and rows["mispredictions"]["parts"][0]["count"] > 0,
+   "a misprediction has a count and no cost: no paper gives one", rows["mispredictions"])
+r = explain("--on", "model:r12000", PROGRAM, "calls", "10", fact="a machine without costs")
+ok(every(row["typical"] is None for row in r["causes"]) and any("no costs" in note for note in r["notes"]), "a machine without costs has counts, and says so", r["notes"])
+
+# ---- what is made of one cause has that cause first ----
+# Costs as planted: every other operation is free, so that what comes first is decided by what was counted or measured.
+FREE = {name: (0, 0, 0) for name in COSTS}
+
+
+def first(result):
+    return max((row for row in result["causes"] if row["typical"] is not None), key=lambda row: row["typical"])["cause"]
+
+
+# 60,000 lines of 64 bytes are 3.84 MB; the R10000's L2 holds 1 MB of them, in lines of 128 bytes
+r = explain("--on", "model:r10000", "--costs", planted, PROGRAM, "memory", "60000", fact="a chase through memory")
+rows = causes(r)
+equal(first(r), "memory", "a chase through more than L2 holds: memory first")
+ok(rows["memory"]["parts"][0]["count"] >= 4 * 60000 * (1 - 1 / 3.6), "at least what L2 cannot hold is missed", rows["memory"])
+r = explain("--on", "model:zen4", "--costs", table("branchy.costs", dict(COSTS, **{"branch-miss": (100, 100, 100)})), PROGRAM, "branches", "100000", fact="random branches")
+equal(first(r), "mispredictions", "random branches: mispredictions first")
+ok(0.4 * 100000 <= causes(r)["mispredictions"]["parts"][0]["count"] <= 0.6 * 100000, "a half of them is mispredicted", causes(r)["mispredictions"])
+
+r = explain("--costs", table("faults.costs", dict(FREE, **{"page-fault": (1, 1, 1)})), PROGRAM, "faults", "3000", fact="first touches")
+rows = causes(r)
+ok(3000 <= rows["page faults"]["parts"][0]["count"] < 3500 and rows["page faults"]["parts"][0]["source"] == "os", "3,000 pages are 3,000 faults", rows["page faults"])
+equal(round(rows["page faults"]["typical"] * 1e9), rows["page faults"]["parts"][0]["count"], "each takes what it costs")
+
+free = table("free.costs", FREE)
+r = explain("--costs", free, PROGRAM, "calls", "50000", fact="system calls")
+rows = causes(r)
+ok(rows["system calls"]["parts"][0]["count"] >= 50000, "50,000 calls are counted", rows["system calls"])
+ok(abs(rows["system calls"]["typical"] - r["measured"]["system_seconds"]) < 1e-9, "what the kernel took beyond faults is system calls'", (rows["system calls"], r["measured"]))
+
+for cause, name, amount in (("sleeping", "sleeping", "300"), ("locks", "waiting for locks", "300"), ("reading", "input/output", "300")):
+    r = explain("--costs", free, PROGRAM, cause, amount, fact=cause)
+    rows = causes(r)
+    ok(rows[name]["typical"] and rows[name]["from"] == "measurement", f"{cause}: {name} is seen", (rows[name], r["measured"]))
+    if cause == "sleeping":
+        ok(rows[name]["typical"] >= 0.9 * 0.3, "at least as long as was slept, but for the looks' interval", rows[name])
+        ok(every(rows[other]["typical"] == 0 or rows[other]["typical"] is None for other in ("waiting for locks", "input/output")), "nothing else was waited for", rows)
+    if cause == "locks":
+        ok(r["measured"]["threads"] == 3, "three threads are seen", r["measured"])
+        ok(rows[name]["typical"] > 1.2 * rows["sleeping"]["typical"], "two wait while one sleeps", rows)
+
+# ---- compared with the measured time ----
+for name, factor in (("cheap", 0.001), ("dear", 100000)):
+    scaled = {of: tuple(ns * factor for ns in row) for of, row in COSTS.items()}
+    r = explain("--costs", table(f"{name}.costs", scaled), PROGRAM, "branches", "50000", fact=f"{name} costs")
+    total, more, less = r["measured"]["total_seconds"], r["overlap_seconds"], r["unexplained_seconds"]
+    ok(min(more, less) == 0 and abs(r["sum"]["typical"] - total - (more - less)) < 1e-9 * max(total, r["sum"]["typical"]),
+       f"{name} costs: what is left is unexplained, what is too much is overlap", r)
+    if factor > 1:
+        ok(more > 0, f"{name} costs are too much", r)
+    equal(round(causes(r)["computing"]["typical"] * 1e9 / factor), causes(r)["computing"]["parts"][0]["count"] * 2, f"{name} costs: no cause is scaled to fit")
+text = tare("explain", "--costs", "dear.costs", "--program-output", "none", PROGRAM, "branches", "50000").err
+has(text, re.compile(r"they\s+overlap"), "the text says that causes overlap")
+has(text, re.compile(r"Even\s+the\s+least\s+costs"), "and that even the least costs are too much")
+
+# ---- by place ----
+for by, name in (("function", "branches"), ("line", "next_random")):
+    r = explain("--by", by, "--on", "model:zen4", "--costs", planted, PROGRAM, "branches", "30000", fact=f"by {by}")
+    sums = {}
+    for place in r["places"]:
+        for cause, seconds in place["causes"].items():
+            sums[cause] = sums.get(cause, 0) + seconds
+    rows = causes(r)
+    # the executions are other ones, and the loader's work is not quite the same in each
+    for cause in ("computing", "L1 cache", "L2 cache", "memory", "TLB", "mispredictions"):
+        ok(abs(sums[cause] - rows[cause]["typical"]) <= 0.02 * rows[cause]["typical"], f"by {by}: the places' times of {cause} add up to the cause's", (sums[cause], rows[cause]))
+    ok(r["places"] == sorted(r["places"], key=lambda place: -place["seconds"]), f"by {by}: the longest first", r["places"][:5])
+    if by == "function":
+        ok(r["places"][0]["name"] in ("branches", "next_random"), "the loop comes first", r["places"][:3])
+    else:
+        ok(r["places"][0]["file"].endswith("explain.c"), "a line of the source comes first", r["places"][:3])
+r = explain("--by", "object", "--on", "model:r10000", "--costs", planted, PROGRAM, "memory", "30000", fact="by object")
+ok(r["places"][0]["kind"] == "mapping" and r["places"][0]["causes"]["memory"] > 0, "the mapping that is chased comes first", r["places"][:3])
+
+# ---- forms ----
+seen = tare("explain", "--csv", "-o", "-", "--costs", planted, "--on", "model:zen4", "--program-output", "none", PROGRAM, "calls", "5")
+rows = list(csv.DictReader(io.StringIO(seen.out, newline="")))
+equal([row["cause"] for row in rows if row["kind"] == "cause"], [row["cause"] for row in r["causes"]], "the CSV has a line for each cause")
+part = next(row for row in rows if row["kind"] == "event" and row["name"] == "l2-hits:u")
+equal(round(float(part["seconds"]) * 1e9, 3), round(float(part["count"]) * 14, 3), "and for each event, with count and cost")
+ok(every(row["seconds"] == "" and row["why"] for row in rows if row["kind"] == "cause" and row["cause"] == "sleeping"), "what is not known is empty there", rows)
+seen = tare("explain", "--by", "function", "--costs", planted, "--on", "model:zen4", "--program-output", "none", PROGRAM, "branches", "20000")
+ok(max(map(len, seen.err.splitlines())) <= 80, "no line is longer than 80 columns without a terminal", [line for line in seen.err.splitlines() if len(line) > 80])
+has_not(seen.err, re.compile(r" $", re.M), "no line ends in spaces")
+# on terminals of several widths
+for width in (60, 80, 200):
+    text = shown(width, "explain", "--by", "function", "--costs", planted, "--on", "model:zen4", "--program-output", "none", PROGRAM, "branches", "20000")
+    lines = text.splitlines()
+    ok(lines and max(map(len, lines)) <= width, f"on {width} columns no line is longer", [line for line in lines if len(line) > width])
+    has(text, re.compile("^  computing .*█", re.M), f"on {width} columns a bar stands beside a cause")
+
+# ---- the program keeps what is its own ----
+seen = tare("explain", "--costs", free, PROGRAM, "exit", "7")
+equal(seen.code, 7, "the exit status is the program's")
+seen = tare("explain", "--costs", free, PROGRAM, "echo", stdin=b"one line\n")
+equal(seen.out, "one line\n", "its output is shown once, its input is given to both executions")
+seen = tare("explain", "--costs", free, "--program-output", "none", PROGRAM, "echo", stdin=b"one line\n")
+equal(seen.out, "", "or not at all")
+seen = tare("explain", "--on", "model:lab", "--costs", free, PROGRAM, "echo", stdin=b"one line\n")
+equal(seen.out, "one line\n", "likewise when only a model runs it")
+
+# ---- what is wrong is said ----
+for arguments, code, message in (
+        ((), 2, "no program is given"),
+        (("--on", "model:lab,zen4", "true"), 2, "several machines"),
+        (("--on", "model:vax", "true"), 2, "vax"),
+        (("--costs", "nothere.costs", "true"), 3, "nothere.costs"),
+        (("--costs", "vax", "true"), 3, "no costs are known of the machine 'vax'"),
+        (("--costs", write("bad.costs", "[costs]\n"), "true"), 2, "machine is missing"),
+        (("--by", "module", "true"), 2, "not one of function, line, object"),
+        (("--costs", planted, "./nothere"), 3, "nothere"),
+):
+    seen = tare("explain", *arguments)
+    ok(seen.code == code and message in seen.err and seen.out == "", f"explain {' '.join(arguments)}: code {code}, '{message}'", seen)
+
+# ---- costs that were measured ----
+seen = tare("calibrate", "--costs", "--quick", "-o", "here.costs")
+ok(seen.code == 0 and "Saved as" in seen.out, "costs of this machine are measured and saved", seen)
+text = read("here.costs")
+for operation in ("instruction", "divide", "square-root", "l1-hit", "branch-miss", "page-fault", "system-call"):
+    has(text, f"of = {operation}\n", f"{operation} has a cost")
+has(text, re.compile(r"\[end\]\nsum = [0-9a-f]{16}\n\Z"), "the file ends with its sum")
+r = explain(PROGRAM, "branches", "1000", fact="with the costs that were kept", env=environment(TARE_COSTS=os.path.abspath("here.costs")))
+equal(r["costs_from"], "measured on this machine", "explain takes them")
+ok(causes(r)["computing"]["typical"] > 0, "and has a time", causes(r)["computing"])
+write("broken.costs", text.replace("typical = ", "typical = 1", 1))
+r = explain(PROGRAM, "branches", "1000", fact="kept costs that were changed", env=environment(TARE_COSTS=os.path.abspath("broken.costs")))
+ok(any("sum is not that of the file" in note and "just now" in note for note in r["notes"]), "damaged ones are not used: it measures anew, and says so", r["notes"])
+r = explain(PROGRAM, "branches", "1000", fact="no costs", env=environment(TARE_COSTS="none"))
+ok(r["costs_of"] is None and any("switched off" in note for note in r["notes"]) and causes(r)["computing"]["parts"][0]["count"] > 0, "without costs there are counts", r["notes"])
+for more in (("-e", "cycles"), ("--processes", "3"), ("--", "true")):
+    seen = tare("calibrate", "--costs", *more)
+    ok(seen.code == 2 and "--costs" in seen.err, f"calibrate --costs {' '.join(more)} is refused", seen)
+done()
