@@ -632,6 +632,25 @@ static void test_hardware(void)
 	ok(state == READING_UNSUPPORTED, "an event whose overflow does not work is found out by trial: %s", why);
 }
 
+/* The kernel pauses an event that has more samples in one of its ticks than perf_event_max_sample_rate allows. The
+ * limit is the whole machine's: it is lowered in the guest alone, which has one root and runs one test at a time. */
+static void test_throttled(void)
+{
+	static const char limit[] = "/proc/sys/kernel/perf_event_max_sample_rate";
+	char before[32] = "";
+	FILE *file = getenv("TARE_IN_GUEST") ? fopen(limit, "r+e") : NULL;
+	if (!file)
+		return;
+	bool set = fgets(before, sizeof before, file) && fseek(file, 0, SEEK_SET) == 0 &&
+		   fputs("250", file) >= 0 && fclose(file) == 0;
+	ok(set && sample_one("cpu-clock", 100000, "burn", "200", false) && one_account.throttled > 0,
+	   "that the kernel paused sampling is told (%" PRIu64 " times)", one_account.throttled);
+	file = fopen(limit, "we");
+	set = file && fputs(before, file) >= 0 && fclose(file) == 0;
+	ok(set && sample_one("cpu-clock", 1000000, "burn", "200", false) && one_account.throttled == 0,
+	   "below its limit it does not");
+}
+
 static void test_refusals(void)
 {
 	struct sampling_request r = {.n_events = 1};
@@ -694,6 +713,7 @@ static void tests(void)
 	test_whole_cpus();
 	test_hardware();
 	test_refusals();
+	test_throttled();
 	test_cost();
 }
 
