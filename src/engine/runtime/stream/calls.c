@@ -300,9 +300,10 @@ static void describe_step(const struct trace_block *block, const struct calls_bl
 				   .value = slot ? slot->value : TRACE_NO_VALUE,
 				   .pending = pending,
 				   .begins = calls.functions.begins[known->function] == block->pc,
-				   .conditional = block->ending == TRACE_END_CONDITIONAL};
-	if (known->unit == CALLS_NO_UNIT && !known->flags && out->values == block->values &&
-	    (!slot || out->displacement == slot->displacement))
+				   .conditional = block->ending == TRACE_END_CONDITIONAL,
+				   .linkage = (known->flags & CALLS_LINKAGE) != 0};
+	if (known->unit == CALLS_NO_UNIT && !(known->flags & ~(uint32_t)CALLS_LINKAGE) &&
+	    out->values == block->values && (!slot || out->displacement == slot->displacement))
 		out->function = known->function;
 }
 

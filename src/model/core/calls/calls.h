@@ -93,9 +93,11 @@ struct calls_step {
 	uint32_t function; /* 0: it takes all steps */
 	uint32_t module, count;
 	int32_t displacement; /* of its slot, to which the record's value is added; pending says what slot it is */
-	uint32_t arc;         /* of the call that it ends in: the last one */
+	uint32_t arc;         /* of the call, or jump to another function, that it ends in: the last one */
+	uint32_t forwarded;   /* likewise, of a call of a linkage table's entry: where that led to */
 	uint16_t length;
-	uint8_t values, value, pending, begins, conditional; /* begins: its function begins with it */
+	/* begins: its function begins with it; linkage: CALLS_LINKAGE */
+	uint8_t values, value, pending, begins, conditional, linkage;
 };
 
 struct calls { /* of a process; the memory that it points to is the caller's, zeroed */
@@ -123,6 +125,8 @@ struct calls_frame {
 	uint64_t low,
 		bytes; /* of a signal's: the stack that its handler is on, if it is one of its own; bytes 0 */
 	uint32_t function, arc, site_module, module;
+	/* of a linkage table's entry: the block that called it, plus one; 0: not known */
+	uint32_t call;
 	uint8_t kind, outermost, linkage, resolves, nameless; /* nameless: of code in no function */
 	uint64_t entry[RECORD_CALL_EVENTS];                   /* the thread's totals when it began */
 };
