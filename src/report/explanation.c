@@ -51,15 +51,17 @@ size_t explanation_order(const struct explanation *e, enum cause *order)
 	return n;
 }
 
-/* "1.23 s", "45.6 ms", "7.89 us", "12.3 ns": three digits. */
+/* "1.23 s", "45.6 ms", "7.89 µs", "12.3 ns": three digits. */
 static const char *time_cell(struct document *d, double seconds)
 {
 	static const struct {
 		double least, factor;
 		const char *unit;
-	} units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "us"}, {0, 1e9, "ns"}};
+	} units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "\u00b5s"}, {0, 1e9, "ns"}};
 	if (isnan(seconds))
 		return "-";
+	if (seconds == 0)
+		return "0 s";
 	size_t i = 0;
 	while (seconds < units[i].least * 0.9995)
 		i++;

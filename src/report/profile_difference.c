@@ -158,7 +158,7 @@ static struct scale scale_of(const struct difference *d)
 		return (struct scale){1, 0, e->unit};
 	return largest >= 1e10  ? (struct scale){1e-9, 2, "s"}
 	       : largest >= 1e7 ? (struct scale){1e-6, 1, "ms"}
-				: (struct scale){1e-3, 1, "us"};
+				: (struct scale){1e-3, 1, "\u00b5s"};
 }
 
 static const char *amount(struct difference *d, const struct scale *scale, double value, bool sign)
