@@ -143,3 +143,22 @@ out:
 	free(name);
 	return done;
 }
+
+bool file_make_folders(const char *path, unsigned mode, struct error *err)
+{
+	char *copy = strdup(path);
+	if (!copy)
+		return error_no_memory(err);
+	bool done = true;
+	for (char *slash = copy; done && (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		/* of one that is there but may not be written above, the answer may be EROFS or EACCES */
+		if (mkdir(copy, (mode_t)mode) != 0 && errno != EEXIST && access(copy, F_OK) != 0)
+			done = error_set_errno(err,
+					       errno == EACCES || errno == EROFS ? ERROR_PERMISSION : ERROR_IO,
+					       errno, "cannot make the folder '%s'", copy);
+		*slash = '/';
+	}
+	free(copy);
+	return done;
+}

@@ -22,6 +22,9 @@ FILE *file_create_private(const char *path, struct error *err);
 /* The file has this text, or what it had before, at every moment (rename(2)). */
 bool file_replace(const char *path, const char *text, size_t length, struct error *err);
 
+/* Makes the folders above path that are not there, with this mode less the umask. */
+bool file_make_folders(const char *path, unsigned mode, struct error *err);
+
 /* Flushes and closes (standard streams are only flushed), and reports what any earlier write lost:
  * a full disk and a closed pipe are found here at the latest. */
 bool file_finish(FILE *stream, const char *name, struct error *err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/stanza.h"
 
 /* A cost above this is a mistake in its unit: 1000 s. */
@@ -28,15 +29,6 @@ void costs_free(struct costs *costs)
 {
 	arena_free(&costs->arena);
 	*costs = (struct costs){0};
-}
-
-/* The sum that ends a measured table: FNV-1a, 64 bits (RFC 9923). */
-static uint64_t fnv1a(const char *bytes, size_t n)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-	return hash;
 }
 
 /* What a line can hold and give back. */
@@ -220,7 +212,7 @@ static bool check_sum(struct costs_reader *r, const char *text, size_t length)
 		fail(r, "sum", "is missing");
 		return false;
 	}
-	snprintf(sum, sizeof sum, "%016" PRIx64, fnv1a(text, (size_t)(end + 1 - text)));
+	snprintf(sum, sizeof sum, "%016" PRIx64, hash_bytes(HASH_BEGIN, text, (size_t)(end + 1 - text)));
 	if (strcmp(sum, value) != 0)
 		fail(r, "sum", "is not that of the file: it was changed or cut short");
 	memcpy(r->costs->id, sum, sizeof sum);
@@ -313,7 +305,7 @@ bool costs_write(struct costs *costs, struct str *out, struct error *err)
 	str_append(out, "\n");
 	if (out->failed)
 		return error_no_memory(err);
-	snprintf(costs->id, sizeof costs->id, "%016" PRIx64, fnv1a(out->text, out->length));
+	snprintf(costs->id, sizeof costs->id, "%016" PRIx64, hash_bytes(HASH_BEGIN, out->text, out->length));
 	str_appendf(out, "[end]\nsum = %s\n", costs->id);
 	return !out->failed || error_no_memory(err);
 }

@@ -1,11 +1,8 @@
 /* Where tables of costs are: inside the command, in files. See costs.h. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "base/embedded.h"
 #include "base/file.h"
@@ -82,46 +79,11 @@ char *costs_path(struct error *err)
 	return str_take(&path);
 }
 
-/* Makes the folders above path, as far as they are not there. */
-static bool make_folders(const char *path, struct error *err)
-{
-	char *copy = strdup(path);
-	if (!copy)
-		return error_no_memory(err);
-	bool done = true;
-	for (char *slash = copy; done && (slash = strchr(slash + 1, '/'));) {
-		*slash = '\0';
-		if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-			done = error_set_errno(err, ERROR_IO, errno, "cannot make the folder '%s'", copy);
-		*slash = '/';
-	}
-	free(copy);
-	return done;
-}
-
 bool costs_save(const char *path, struct costs *costs, struct error *err)
 {
 	struct str text = {0};
-	char *name = NULL;
-	FILE *file = NULL;
-	bool done = false;
-	if (!costs_write(costs, &text, err) || !make_folders(path, err))
-		goto out;
-	/* a reader sees the old one or the new one: written beside it, then renamed */
-	if (asprintf(&name, "%s.%ld", path, (long)getpid()) < 0) {
-		name = NULL;
-		error_no_memory(err);
-		goto out;
-	}
-	if (!(file = file_create(name, err)))
-		goto out;
-	fwrite(text.text, 1, text.length, file);
-	done = file_finish(file, name, err) &&
-	       (rename(name, path) == 0 || error_set_errno(err, ERROR_IO, errno, "cannot write '%s'", path));
-	if (!done)
-		unlink(name);
-out:
-	free(name);
+	bool done = costs_write(costs, &text, err) && file_make_folders(path, 0777, err) &&
+		    file_replace(path, text.text, text.length, err);
 	str_free(&text);
 	return done;
 }

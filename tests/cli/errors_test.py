@@ -42,13 +42,13 @@ refused(tare("count", "-p", "abc"), 2, "'abc' is not a process id", "a process i
 refused(tare("count", "-p", "0"), 2, "'0' is not a process id", "process 0")
 refused(tare("count", "-C", "3-1", "true"), 2, "'3-1' is not a CPU", "a range of CPUs backwards")
 refused(tare("count", "-a", "-C", "0", "true"), 2, "not both", "all CPUs and some")
-refused(tare("count", "--per-cpu", "true"), 2, "needs -a or -C", "rows per CPU of a program")
+refused(tare("count", "--per-cpu", "true"), 2, "needs -a, -C or --cgroup", "rows per CPU of a program")
 refused(tare("count", "--for", "1", "true"), 2, "timeout", "a duration for a program: the way to do it is named")
 refused(tare("count", "-a", "--for", "-1"), 2, "not a number of seconds", "a negative duration")
 refused(tare("count", "-a", "-r", "2"), 2, "need a program", "repetitions without a program")
 refused(tare("list", "--json", "--names"), 2, "not both", "a list in two formats")
 refused(tare("doctor", "now"), 2, "no arguments", "the doctor's argument")
-refused(tare("help", "nonsense"), 2, "unknown command 'nonsense'", "help for an unknown command")
+refused(tare("help", "nonsense"), 2, "unknown command or topic 'nonsense'", "help for an unknown command")
 for absurd in ("0", "-1", "1000001", "99999999999999999999", "1e3", "", "5x", " 5"):
     refused(tare("count", "-r", absurd, "true"), 2, "is not a whole number from 1 to 1000000",
             f"{absurd!r} repetitions")

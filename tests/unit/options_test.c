@@ -98,7 +98,7 @@ static void test_targets(void)
 	refused("--per-process -p 1", "programs that tare starts");
 	refused("--blocks f -a", "programs that tare starts");
 	refused("--reproducible -t 1", "programs that tare starts");
-	refused("--per-cpu -p 1", "needs -a or -C");
+	refused("--per-cpu -p 1", "needs -a, -C or --cgroup");
 	refused("-p 1 --warm-up 1", "need a program");
 	refused("--for 0 -a", "not a number of seconds");
 	refused("--for 1e300 -a", "not a number of seconds");

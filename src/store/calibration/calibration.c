@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/stanza.h"
 
 /* Bounds what a reader takes of memory. */
@@ -26,14 +27,6 @@ void calibration_free(struct calibration *c)
 	vec_free(&c->floors);
 	arena_free(&c->arena);
 	*c = (struct calibration){0};
-}
-
-static uint64_t fnv1a(const char *bytes, size_t n)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < n; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3u;
-	return hash;
 }
 
 /* ---- writing ---- */
@@ -135,7 +128,7 @@ bool calibration_write(struct calibration *c, struct str *out, struct error *err
 	str_append(out, "\n");
 	if (out->failed)
 		return error_no_memory(err);
-	snprintf(c->id, sizeof c->id, "%016" PRIx64, fnv1a(out->text, out->length));
+	snprintf(c->id, sizeof c->id, "%016" PRIx64, hash_bytes(HASH_BEGIN, out->text, out->length));
 	str_appendf(out, "[end]\nsum = %s\n", c->id);
 	return !out->failed || error_no_memory(err);
 }
@@ -298,7 +291,7 @@ static bool check_sum(struct calibration_reader *r, const char *text, size_t len
 	char sum[DIGITS + 1];
 	if (length < ALL || memcmp(text + length - ALL, end, END) != 0 || text[length - 1] != '\n')
 		return error_set(r->err, ERROR_SYNTAX, "%s: it is cut short: its sum is missing", r->source);
-	snprintf(sum, sizeof sum, "%016" PRIx64, fnv1a(text, length - ALL));
+	snprintf(sum, sizeof sum, "%016" PRIx64, hash_bytes(HASH_BEGIN, text, length - ALL));
 	if (memcmp(text + length - 1 - DIGITS, sum, DIGITS) != 0)
 		return error_set(r->err, ERROR_SYNTAX, "%s: it was changed after it was written: its sum is wrong",
 				 r->source);

@@ -1,9 +1,7 @@
 /* Where a calibration is kept, and how it gets there whole. See calibration.h. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "base/file.h"
@@ -61,27 +59,10 @@ bool calibration_load(const char *path, struct calibration *c, struct error *err
 	return done;
 }
 
-/* Makes the folders above path, as far as they are not there. */
-static bool make_folders(const char *path, struct error *err)
-{
-	char *copy = strdup(path);
-	if (!copy)
-		return error_no_memory(err);
-	bool done = true;
-	for (char *slash = copy; done && (slash = strchr(slash + 1, '/'));) {
-		*slash = '\0';
-		if (mkdir(copy, 0777) != 0 && errno != EEXIST)
-			done = error_set_errno(err, ERROR_IO, errno, "cannot make the folder '%s'", copy);
-		*slash = '/';
-	}
-	free(copy);
-	return done;
-}
-
 bool calibration_save(const char *path, struct calibration *c, struct error *err)
 {
 	struct str text = {0};
-	bool done = calibration_write(c, &text, err) && make_folders(path, err) &&
+	bool done = calibration_write(c, &text, err) && file_make_folders(path, 0777, err) &&
 		    file_replace(path, text.text, text.length, err);
 	str_free(&text);
 	return done;

@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/str.h"
 #include "store/runs/schema.h"
 #include "store/runs/store.h"
@@ -58,33 +59,13 @@ char *runs_path(const char *given, struct error *err)
 	return str_take(&path);
 }
 
-/* Makes the folders above path, as far as they are not there. */
-static bool make_folders(const char *path, struct error *err)
-{
-	char *copy = strdup(path);
-	if (!copy)
-		return error_no_memory(err);
-	bool done = true;
-	for (char *slash = copy; done && (slash = strchr(slash + 1, '/'));) {
-		*slash = '\0';
-		/* of one that is there but may not be written above, the answer may be EROFS or EACCES */
-		if (mkdir(copy, 0700) != 0 && errno != EEXIST && access(copy, F_OK) != 0)
-			done = error_set_errno(err,
-					       errno == EACCES || errno == EROFS ? ERROR_PERMISSION : ERROR_IO,
-					       errno, "cannot make the folder '%s'", copy);
-		*slash = '/';
-	}
-	free(copy);
-	return done;
-}
-
 /* SQLite would make it readable for others; its log and index get the database's mode. */
 static bool make_file(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
-	else if (errno == ENOENT && make_folders(path, err))
+	else if (errno == ENOENT && file_make_folders(path, 0700, err))
 		return make_file(path, err);
 	else if (errno != EEXIST)
 		return error_set_errno(err, errno == EACCES || errno == EROFS ? ERROR_PERMISSION : ERROR_IO, errno,
