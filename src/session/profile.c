@@ -18,6 +18,7 @@
 #include "session/profile_gap.h"
 #include "session/selection_inside.h"
 #include "store/profile/profile_file.h"
+#include "trust/overflows.h"
 
 /* ---- events ---- */
 
@@ -201,7 +202,7 @@ static bool profile_exactly(struct session *s, const struct profiling *asked, st
 	if (asked->timed_out)
 		*asked->timed_out |= s->result->timed_out;
 	if (describe(*out, s) && add_build_ids(*out) && profile_places_counted(s, *out) &&
-	    (!s->result->timed_out || note_timeout(*out, asked->timeout_ns)))
+	    overflows_check(*out, NULL) && (!s->result->timed_out || note_timeout(*out, asked->timeout_ns)))
 		return true;
 	profile_free(*out);
 	free(*out);
@@ -253,6 +254,7 @@ struct profiling_run {
 	uint64_t drain_ns, enable_at, flush_at;
 	bool failed, waits_to_enable, takes_moments, timed_out;
 	VEC(struct profile_moment) moments;
+	double *stood_for;               /* [n events]: the sum of the samples' gaps */
 	struct profile_control *control; /* NULL: no orders */
 	uint64_t unknown_orders;
 };
@@ -263,6 +265,7 @@ static bool keep_sample(void *context, const struct profile *so_far, const struc
 	struct profiling_run *run = context;
 	const struct profile_moment moment = {
 		.time_ns = sample->time_ns, .node = sample->node, .task = sample->task, .event = sample->event};
+	run->stood_for[sample->event] += (double)sample->gap;
 	if (run->takes_moments && !vec_push(&run->moments, moment))
 		return error_no_memory(err);
 	return !run->log || profile_log_sample(run->log, so_far, sample, err);
@@ -486,6 +489,7 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 				    .operations = s->operations->sampling,
 				    .takes_moments = asked->moments,
 				    .control = asked->control,
+				    .stood_for = calloc(s->selection.events.count + 1, sizeof *run.stood_for),
 				    .drain_ns = asked->stacks == STACKS_DWARF ? DRAIN_STACKS_NS : DRAIN_NS};
 	size_t n = s->selection.events.count;
 	double *costs = calloc(n + 1, sizeof *costs);
@@ -499,7 +503,7 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 	if (asked->stacks != STACKS_NONE &&
 	    (!symbols_new(NULL, &symbols, err) || !unwinder_new(symbols, &options.unwinder, err)))
 		goto out;
-	if (!events || !accounts || !collector_new(&options, &run.collector, err)) {
+	if (!events || !accounts || !run.stood_for || !collector_new(&options, &run.collector, err)) {
 		error_no_memory(err);
 		goto out;
 	}
@@ -533,7 +537,9 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 		goto out;
 	if (run.unknown_orders && !note_orders(&run, err))
 		goto out;
+	/* samples in places alone are fewer than the counter counted */
 	done = collector_finish(run.collector, out, err) && (take_moments(&run, *out) || error_no_memory(err)) &&
+	       (found.regions.n || overflows_check(*out, run.stood_for) || error_no_memory(err)) &&
 	       (!run.timed_out || note_timeout(*out, asked->timeout_ns) || error_no_memory(err));
 	run.collector = NULL;
 	if (done && run.log) {
@@ -547,6 +553,7 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 	}
 out:
 	vec_free(&run.moments);
+	free(run.stood_for);
 	profile_log_abandon(run.log);
 	collector_free(run.collector);
 	if (options.unwinder)
