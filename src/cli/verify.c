@@ -31,7 +31,7 @@ const struct option_row verify_option_rows[] = {
 	{0, "anew", NULL, "begin anew where a verification was interrupted", ANEW},
 	STORE_OPTION_ROWS,
 	{.help = "Papers"},
-	{0, "paper", "korn|nieto|safford", "run the experiments of a paper again", PAPER},
+	{0, "paper", "korn|nieto|safford|wu", "run the experiments of a paper again", PAPER},
 	{0, "html", "FILE", "write the paper's report to this file, as a page with figures", PAGE},
 	{.help = "Sampling"},
 	{'c', "period", "N",

@@ -9,6 +9,10 @@
 /* The level at which a direction counts as shown. */
 static const double LEVEL = 0.05;
 
+/* Programs that it takes to say that there is no direction. When five of six go one way, the sign test shows that
+ * of four programs never, and of twelve in most cases. */
+enum { NONE_SHOWN_LEAST = 12 };
+
 /* What a program says of a finding. */
 enum vote { FOR, AGAINST, NEITHER };
 
@@ -58,9 +62,9 @@ static struct study_finding count_votes(const struct sampling_suite *suite, enum
 			votes[ask(&suite->programs[i].study, kind)]++;
 	struct study_finding f = judge(votes[FOR], votes[FOR] + votes[AGAINST]);
 	if (kind == FINDING_NRMSE_TREND) /* they found none: a direction, either one, is what differs */
-		f.verdict = f.verdict == FINDING_NOT_SHOWN && f.of ? FINDING_REPRODUCED
-			    : f.of                                 ? FINDING_DIFFERS
-								   : FINDING_NOT_SHOWN;
+		f.verdict = f.verdict != FINDING_NOT_SHOWN              ? FINDING_DIFFERS
+			    : f.of + votes[NEITHER] >= NONE_SHOWN_LEAST ? FINDING_REPRODUCED
+									: FINDING_NOT_SHOWN;
 	return f;
 }
 

@@ -182,6 +182,9 @@ static void write_block(struct json *json, const struct paper_block *block)
 		json_write_text(json, "x", block->figure.x_label);
 		json_write_text(json, "y", block->figure.y_label);
 		json_write_bool(json, "percent", block->figure.percent);
+		json_write_bool(json, "bars", block->figure.bars);
+		if (block->figure.bars)
+			write_cells(json, "categories", block->figure.categories, block->figure.n_categories);
 		json_write_open(json, "series", '[');
 		for (size_t i = 0; i < block->figure.series.count; i++)
 			write_series(json, &block->figure.series.items[i]);

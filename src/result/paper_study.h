@@ -31,6 +31,10 @@ struct paper_figure {
 	const char *title, *x_label, *y_label;
 	bool percent;     /* y is in percent, and may be below 0: drawn linear up to 1 %, beyond logarithmic */
 	bool logarithmic; /* otherwise: y is drawn logarithmic */
+	/* bars instead of lines: x is 1 … n_categories, each series has a bar of a category at most */
+	bool bars;
+	const char **categories;
+	size_t n_categories;
 	VEC(struct paper_series) series;
 };
 

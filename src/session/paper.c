@@ -16,6 +16,7 @@ static const struct {
 	 paper_nieto},
 	{"safford", "Safford: A framework for using the Pentium's performance monitoring hardware (1997)",
 	 paper_safford},
+	{"wu", "Wu and Mencer: Evaluating sampling based hotspot detection (2009)", paper_wu},
 };
 enum { PAPERS = sizeof papers / sizeof *papers };
 
@@ -201,7 +202,7 @@ bool session_paper(const struct paper_asked *asked, struct paper_study *out, str
 	*out = (struct paper_study){0};
 	if (at == PAPERS) {
 		error_set(err, ERROR_USAGE, "'%s' is not a paper whose experiments are run", asked->paper);
-		return error_hint(err, "korn, nieto and safford are");
+		return error_hint(err, "korn, nieto, safford and wu are");
 	}
 	struct paper_work work = {.asked = asked, .study = out, .err = err};
 	if (!kernels_load(NULL, &work.kernels, err))

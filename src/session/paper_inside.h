@@ -91,5 +91,6 @@ bool paper_sweep(struct paper_work *w, const char *kernel, bool region, const ch
 bool paper_korn(struct paper_work *w);
 bool paper_nieto(struct paper_work *w);
 bool paper_safford(struct paper_work *w);
+bool paper_wu(struct paper_work *w);
 
 #endif

@@ -17,6 +17,7 @@ struct verify_sampling {
 	const char *event;    /* NULL: cycles where they can be sampled, else the CPU clock */
 	uint64_t shortest;    /* the first period, in the event's unit; 0: 65536, of clocks 250,000 ns */
 	uint64_t seed;
+	bool quick;                             /* of the suite: four programs alone */
 	bool silent;                            /* nor is the exact run's output shown */
 	const volatile sig_atomic_t *interrupt; /* interrupt_catch() */
 };

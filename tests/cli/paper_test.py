@@ -3,6 +3,7 @@ import json
 import math
 import os
 import re
+import shutil
 import sys
 
 KERNELS = os.path.abspath(sys.argv[2])
@@ -32,9 +33,9 @@ def number(cell):
 class Study:
     """What --json says, by headings."""
 
-    def __init__(self, paper):
+    def __init__(self, paper, **more):
         self.page = f"{paper}.html"
-        seen = tare("verify", "--paper", paper, "--quick", "--json", "--html", self.page, env=ENV)
+        seen = tare("verify", "--paper", paper, "--quick", "--json", "--html", self.page, env={**ENV, **more})
         ok(seen.code == 0 and seen.err == "", f"'tare verify --paper {paper}' runs", seen)
         self.found = json.loads(seen.out)
         self.blocks = self.found["blocks"]
@@ -171,7 +172,36 @@ def safford():
     s.check_page()
 
 
+def wu():
+    """On two programs that a PATH has: what it comes to depends on the machine, its form does not."""
+    os.mkdir("few")
+    for name in ("gzip", "sort", "wc"):
+        os.symlink(shutil.which(name), f"few/{name}")
+    os.mkdir("inputs")
+    s = Study("wu", PATH=os.path.abspath("few"), TMPDIR=os.path.abspath("inputs"))
+    equal(os.listdir("inputs"), [], "wu: the programs' inputs are gone")
+    names = ["gzip", "sort"]  # wc is not one of --quick
+    left = " ".join(block["text"] for block in s.blocks if block["kind"] == "text")
+    ok("Not studied (not installed): xz, " in left and re.search(r"\(left out by --quick\): wc\.", left), "wu: programs that are not studied are named with the reason", left)
+    equal(s.found["executions"], 20, "wu: each program is counted once and sampled nine times")
+    for figure, least, most in (("Figure 2", 0, 1), ("Figure 3", 0, 1), ("Figure 4", 0, math.inf)):
+        block = s.under(figure, "figure")[0]
+        ok(block["bars"] and block["categories"] == names and len(block["series"]) == 9, f"wu: {figure} has a cluster of nine bars for each program", block["categories"])
+        ok(all(series["x"] == [1, 2] and all(y is None or least <= y <= most for y in series["y"]) for series in block["series"]), f"wu: {figure}: each within the measure's bounds", block["series"])
+        table = s.table(figure)
+        first = block["series"][0]
+        equal([row[first["name"]] for row in table], [f"{y:.4f}" for y in first["y"]], f"wu: {figure}: the table has the figure's numbers")
+    places = s.under("Figure 1", "figure")[0]["series"]
+    ok([line["name"] for line in places] == ["samples", "executed instructions"] and places[0]["y"] == sorted(places[0]["y"], reverse=True) and sum(places[0]["y"]) <= 100.001,
+       "wu: Figure 1 has shares of samples, the most sampled first, and of executed instructions", places)
+    rows = s.table("Findings")
+    ok(len(rows) == 9 and all(row["here"] == "not shown" for row in rows), "wu: two programs show none of the nine findings", rows)
+    equal(len(s.table("Figures 1 to 4")), 4, "wu: what the paper says of its four figures is there")
+    s.check_page()
+
+
 if RUNS:
+    wu()
     korn()
     nieto()
     safford()

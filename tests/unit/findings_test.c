@@ -90,6 +90,14 @@ static void test_findings(void)
 		plant(i, 0.1, 0.6, 0.5, 0.3, 1);
 	ask();
 	ok(of(FINDING_COVERAGE) == FINDING_NOT_SHOWN, "four programs are too few for any direction");
+	for (size_t i = 0; i < 4; i++) {
+		for (int k = 0; k < PERIODS; k++)
+			periods[i][k].nrmse = 0.1 + 0.01 * k;
+		study_add_trends(&programs[i].study);
+	}
+	ask();
+	ok(of(FINDING_NRMSE_TREND) == FINDING_NOT_SHOWN,
+	   "NRMSE that rises in all of four programs is no evidence that it has no direction");
 	for (size_t i = 0; i < 4; i++)
 		programs[i].why = (char *)"not installed";
 	ask();

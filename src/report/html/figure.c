@@ -188,6 +188,10 @@ static void put_legend(struct html *html, const struct paper_figure *figure)
 
 void html_figure(struct html *html, const struct paper_figure *figure)
 {
+	if (figure->bars) {
+		html_bars(html, figure);
+		return;
+	}
 	struct axes a = axes_of(figure);
 	html_markup(html, "<figure>\n<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"", WIDTH, HEIGHT);
 	html_text(html, figure->title);

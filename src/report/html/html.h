@@ -56,6 +56,8 @@ void html_runs(struct html *html, const struct estimate *estimate);
 
 /* figure.c: lines over an axis, with what each is, and its points' numbers as tips. */
 void html_figure(struct html *html, const struct paper_figure *figure);
+/* bars.c: the same of a figure of bars. */
+void html_bars(struct html *html, const struct paper_figure *figure);
 
 /* tables.c */
 void html_counts(struct html *html, const struct document_table *table);
