@@ -8,10 +8,20 @@ enum { LENGTH_MOST = 64 }; /* longer names are compared by their first 64 charac
 
 static int fold(char c) { return c == '_' ? '-' : tolower((unsigned char)c); }
 
-/* Optimal string alignment distance, three rows of the table at a time. */
-static unsigned distance(const char *a, const char *b)
+/* The length of what is compared of the text, folded into compared. */
+static size_t fold_all(const char *text, char compared[LENGTH_MOST])
 {
-	size_t na = strnlen(a, LENGTH_MOST), nb = strnlen(b, LENGTH_MOST);
+	size_t n = strnlen(text, LENGTH_MOST);
+	for (size_t i = 0; i < n; i++)
+		compared[i] = (char)fold(text[i]);
+	return n;
+}
+
+/* Optimal string alignment distance, three rows of the table at a time. */
+static unsigned distance(const char *wanted, const char *candidate)
+{
+	char a[LENGTH_MOST], b[LENGTH_MOST];
+	size_t na = fold_all(wanted, a), nb = fold_all(candidate, b);
 	unsigned rows[3][LENGTH_MOST + 1];
 	unsigned *before = rows[0], *previous = rows[1], *current = rows[2];
 	for (size_t j = 0; j <= nb; j++)
@@ -19,14 +29,14 @@ static unsigned distance(const char *a, const char *b)
 	for (size_t i = 1; i <= na; i++) {
 		current[0] = (unsigned)i;
 		for (size_t j = 1; j <= nb; j++) {
-			bool same = fold(a[i - 1]) == fold(b[j - 1]);
+			bool same = a[i - 1] == b[j - 1];
 			unsigned best = previous[j - 1] + !same;
 			if (previous[j] + 1 < best)
 				best = previous[j] + 1;
 			if (current[j - 1] + 1 < best)
 				best = current[j - 1] + 1;
-			if (i > 1 && j > 1 && fold(a[i - 1]) == fold(b[j - 2]) &&
-			    fold(a[i - 2]) == fold(b[j - 1]) && before[j - 2] + 1 < best)
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    before[j - 2] + 1 < best)
 				best = before[j - 2] + 1;
 			current[j] = best;
 		}

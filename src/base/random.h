@@ -3,6 +3,7 @@
 #ifndef TARE_BASE_RANDOM_H
 #define TARE_BASE_RANDOM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct random {
@@ -24,6 +25,16 @@ static inline double random_unit(struct random *r) { return (double)(random_u64(
 static inline uint64_t random_below(struct random *r, uint64_t below)
 {
 	return (uint64_t)(((unsigned __int128)random_u64(r) * below) >> 64);
+}
+
+/* 0 … n-1 in an order drawn from all n! (Fisher and Yates). */
+static inline void random_order(struct random *r, size_t *order, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t j = random_below(r, i + 1);
+		order[i] = order[j];
+		order[j] = i;
+	}
 }
 
 #endif

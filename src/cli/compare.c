@@ -143,6 +143,18 @@ static bool measure(struct compare_command_line *x, const volatile sig_atomic_t 
 	return done;
 }
 
+/* What --randomise-layout varied. */
+static const char *layout_text(const struct compare_command_line *x)
+{
+	const struct link_orders *l = &x->link_orders;
+	struct arena *arena = &x->comparison->arena;
+	if (l->n > 1)
+		return arena_printf(arena, "stack addresses, and %zu orders of %zu files when linking", l->n,
+				    l->n_files);
+	return l->why ? arena_printf(arena, "stack addresses (not the order of linking: %s)", l->why)
+		      : arena_strdup(arena, "stack addresses");
+}
+
 /* All sides, in their order. */
 static bool compare(struct compare_command_line *x, bool interrupted, struct error *err)
 {
@@ -164,6 +176,8 @@ static bool compare(struct compare_command_line *x, bool interrupted, struct err
 	x->comparison->seed = r->seed;
 	x->comparison->interleaved = x->kept.count == 0;
 	x->comparison->interrupted = interrupted;
+	if (r->randomise_layout && !(x->comparison->layout = layout_text(x)))
+		return error_no_memory(err);
 	return session_mark_misleading(x->comparison, err) &&
 	       (gates_judge(x->comparison, r->gates.items, r->gates.count) || error_no_memory(err));
 }

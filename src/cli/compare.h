@@ -9,6 +9,7 @@
 #include "cli/progress_line.h"
 #include "session/compare.h"
 #include "session/keep.h"
+#include "session/link_order.h"
 
 enum { COMMANDS_MOST = 200 };
 
@@ -26,12 +27,14 @@ struct compare_build {
 	const char *directory;        /* where the build and the program run: in the revision's tree; NULL: here */
 	const char *out;              /* {out}: the program that is built */
 	const char *flags, *compiler; /* NULL: none */
+	VEC(const char *) orders;     /* the same program linked in other orders; empty: in one */
 };
 
 struct compare_command_line {
 	struct compare_request request;
 	char *folder; /* temporary, of the builds; NULL: none */
 	VEC(struct compare_build) builds;
+	struct link_orders link_orders;
 	bool program_is_one; /* the words behind -- are one program */
 	bool one_command;    /* so that builds alone name the sides */
 	VEC(struct compare_side) sides;

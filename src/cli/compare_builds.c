@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/compare.h"
 #include "session/hook.h"
@@ -114,6 +115,49 @@ static bool add_matrix(struct compare_command_line *x, struct error *err)
 	return true;
 }
 
+/* ---- building ---- */
+
+/* In how many orders of its files each program is linked: what varies is what the build command itself links. */
+static bool draw_link_orders(struct compare_command_line *x, struct error *err)
+{
+	const struct compare_request *r = &x->request;
+	struct random random = {r->seed};
+	if (!link_orders_draw(r->build, &random, &x->arena, &x->link_orders, err))
+		return false;
+	const char *why = x->link_orders.why;
+	if (!r->randomise_layout)
+		why = "it was not asked for";
+	else if (r->regions.count)
+		why = "regions are found in one build";
+	else if (!why && !strstr(r->build, "{out}"))
+		why = "the build command has no {out}";
+	if (why)
+		x->link_orders.n = 1;
+	x->link_orders.why = why;
+	return true;
+}
+
+/* The last order built is the first: its program stays in its place. */
+static bool build_one(struct compare_command_line *x, struct compare_build *build, size_t order,
+		      const volatile sig_atomic_t *interrupt, struct error *err)
+{
+	char *text = with_compiler(x, x->link_orders.commands[order], build->compiler);
+	if (!text || !(text = compare_put_in_build(x, text, build)))
+		return error_no_memory(err);
+	if (interrupt && *interrupt)
+		return error_set(err, ERROR_SYSTEM, "interrupted while building");
+	if (!hook_run("--build", text, build->directory, true, err))
+		return false;
+	if (x->link_orders.n == 1)
+		return true;
+	const char *kept = arena_printf(&x->arena, "%s.%zu", build->out, order);
+	if (!kept || !vec_push(&build->orders, kept))
+		return error_no_memory(err);
+	return link(build->out, kept) == 0 ||
+	       error_set_errno(err, ERROR_IO, errno, "cannot keep '%s', which the command of --build was to make",
+			       build->out);
+}
+
 bool compare_make_builds(struct compare_command_line *x, const volatile sig_atomic_t *interrupt, struct error *err)
 {
 	const struct compare_request *r = &x->request;
@@ -121,16 +165,12 @@ bool compare_make_builds(struct compare_command_line *x, const volatile sig_atom
 		return true;
 	if (!make_folder(x, err) || !(r->git ? check_out(x, err) : add_matrix(x, err)))
 		return false;
-	for (size_t i = 0; r->build && i < x->builds.count; i++) {
-		const struct compare_build *build = &x->builds.items[i];
-		char *text = with_compiler(x, r->build, build->compiler);
-		if (!text || !(text = compare_put_in_build(x, text, build)))
-			return error_no_memory(err);
-		if (interrupt && *interrupt)
-			return error_set(err, ERROR_SYSTEM, "interrupted while building");
-		if (!hook_run("--build", text, build->directory, true, err))
-			return false;
-	}
+	if (r->build && !draw_link_orders(x, err))
+		return false;
+	for (size_t i = 0; r->build && i < x->builds.count; i++)
+		for (size_t order = x->link_orders.n; order-- > 0;)
+			if (!build_one(x, &x->builds.items[i], order, interrupt, err))
+				return false;
 	return true;
 }
 
@@ -140,5 +180,7 @@ void compare_remove_builds(struct compare_command_line *x)
 		fprintf(stderr, "tare: warning: could not remove all of '%s'\n", x->folder);
 	free(x->folder);
 	x->folder = NULL;
+	for (size_t i = 0; i < x->builds.count; i++)
+		vec_free(&x->builds.items[i].orders);
 	vec_free(&x->builds);
 }

@@ -84,7 +84,12 @@ static bool add_command(struct compare_command_line *x, size_t number, const str
 			return false;
 		command.program = line.argv;
 	}
-	command.directory = values->build ? values->build->directory : NULL;
+	if (values->build) {
+		command.directory = values->build->directory;
+		command.link_orders = values->build->orders.items;
+		command.n_link_orders = values->build->orders.count;
+		command.built = values->build->out;
+	}
 	const char *prepare = of_command(r->prepares.items, r->prepares.count, number),
 		   *conclude = of_command(r->concludes.items, r->concludes.count, number);
 	if ((prepare && !(command.prepare = put_in(x, prepare, values))) ||

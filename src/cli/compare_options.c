@@ -98,8 +98,8 @@ const struct option_row compare_option_rows[] = {
 	 "make all runs alike: no address-space randomisation, an environment of fixed size, one CPU",
 	 REPRODUCIBLE},
 	{0, "randomise-layout", NULL,
-	 "give each execution an environment of another size, and so another stack address: its influence is then "
-	 "in the interval",
+	 "give each execution another stack address, and what --build links another order of its files: their "
+	 "influence is then in the interval",
 	 LAYOUT},
 	{0, "runs", "N", "", REPETITIONS}, /* hyperfine */
 	{0, "warmup", "N", "", WARM_UP},

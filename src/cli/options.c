@@ -177,9 +177,13 @@ bool options_number_list(const char *text, const char *what, bool ranges, unsign
 {
 	enum { NUMBER_MOST = 1 << 22, LIST_MOST = 65536 }; /* the kernel's largest PID; CPUs are fewer */
 	char *copy = strdup(text), *rest = copy;
-	bool done = false;
-	if (!copy)
-		return error_no_memory(err);
+	bool done = false, *listed = calloc(NUMBER_MOST + 1, sizeof *listed);
+	if (!copy || !listed) {
+		error_no_memory(err);
+		goto out;
+	}
+	for (size_t i = 0; i < list->numbers.count; i++)
+		listed[list->numbers.items[i]] = true;
 	for (char *word; (word = strsep(&rest, ","));) {
 		unsigned long long first, last;
 		char *dash = ranges ? strchr(word, '-') : NULL;
@@ -193,11 +197,9 @@ bool options_number_list(const char *text, const char *what, bool ranges, unsign
 			goto out;
 		}
 		for (unsigned long long n = first; n <= last; n++) {
-			bool there = false;
-			for (size_t i = 0; i < list->numbers.count && !there; i++)
-				there = list->numbers.items[i] == (int)n;
-			if (there)
+			if (listed[n])
 				continue;
+			listed[n] = true;
 			if (list->numbers.count >= LIST_MOST) {
 				error_set(err, ERROR_USAGE, "more than %d in the list", LIST_MOST);
 				goto out;
@@ -210,6 +212,7 @@ bool options_number_list(const char *text, const char *what, bool ranges, unsign
 	}
 	done = true;
 out:
+	free(listed);
 	free(copy);
 	return done;
 }

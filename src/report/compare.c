@@ -326,6 +326,8 @@ static void add_method(struct document *d, const struct comparison *c)
 		str_append(&text,
 			   "stored runs, which were not made in turns: a change of the machine between them "
 			   "looks like a difference");
+	if (c->layout)
+		str_appendf(&text, "; drawn for each execution: %s", c->layout);
 	if (c->tests > 1)
 		str_appendf(&text, "; verdicts are corrected for %zu comparisons, intervals are not", c->tests);
 	document_note(d, c->interrupted || !c->interleaved ? NOTE_ACT : NOTE_READ, NULL, document_str(d, &text));

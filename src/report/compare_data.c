@@ -133,6 +133,7 @@ void report_comparison_json(FILE *out, const struct comparison *c)
 	json_write_bool(&json, "interrupted", c->interrupted);
 	if (c->interleaved)
 		json_write_integer(&json, "seed", (int64_t)c->seed);
+	json_write_text(&json, "layout", c->layout);
 	json_write_open(&json, "rows", '[');
 	for (size_t i = 0; i < c->n_rows; i++)
 		write_row(&json, c, &c->rows[i]);

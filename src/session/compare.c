@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "session/hook.h"
 #include "session/layout.h"
+#include "session/link_order.h"
 #include "trust/calibration_here.h"
 #include "trust/comparison.h"
 
@@ -109,6 +110,11 @@ static bool step(struct turns *t, size_t which, struct error *err)
 				     (double)(clock_now_ns(&t->clock) - t->begin_ns) / 1e9);
 	if (!hook(t, command, "--prepare", command->prepare, err))
 		return false;
+	if (command->n_link_orders > 1) {
+		const char *built = command->link_orders[random_below(&t->random, command->n_link_orders)];
+		if (!link_order_take(built, command->built, err))
+			return false;
+	}
 	if (t->options->randomise_layout) {
 		if (!(environment = layout_environment(environ, &t->random)))
 			return error_no_memory(err);
@@ -129,22 +135,10 @@ static bool step(struct turns *t, size_t which, struct error *err)
 
 /* ---- all of them ---- */
 
-/* Fisher and Yates. */
-static void draw_order(struct turns *t)
-{
-	for (size_t i = 0; i < t->n; i++)
-		t->order[i] = i;
-	for (size_t i = t->n; i > 1; i--) {
-		size_t j = random_below(&t->random, i), kept = t->order[i - 1];
-		t->order[i - 1] = t->order[j];
-		t->order[j] = kept;
-	}
-}
-
 /* So many executions of each command, one command after the other. */
 static bool round_of(struct turns *t, const size_t *times, struct error *err)
 {
-	draw_order(t);
+	random_order(&t->random, t->order, t->n);
 	for (size_t i = 0; i < t->n; i++) {
 		size_t which = t->order[i];
 		for (size_t k = 0; k < times[which] && !t->over[which] && !t->interrupted; k++)
@@ -166,7 +160,7 @@ static bool take_turns(struct turns *t, struct error *err)
 		most = warm_ups[i] > most ? warm_ups[i] : most;
 	}
 	for (size_t w = 0; done && w < most && !t->interrupted; w++) {
-		draw_order(t);
+		random_order(&t->random, t->order, t->n);
 		for (size_t i = 0; i < t->n && done && !t->interrupted; i++)
 			if (w < warm_ups[t->order[i]])
 				done = step(t, t->order[i], err);

@@ -21,6 +21,10 @@ struct compare_command {
 	const char *conclude;  /* … and after each */
 	const char *cleanup;   /* once, after the last execution of all; also when something failed */
 	const char *directory; /* where all of these and the program run; NULL: tare's own */
+	/* programs built in several link orders: before each execution one, drawn, takes the place of `built` */
+	const char *const *link_orders;
+	size_t n_link_orders;
+	const char *built;
 };
 
 struct compare_options {

@@ -95,6 +95,42 @@ for arguments, words in ((("--flags", "-O1", "true"), "--flags needs --build"), 
     seen = compare(*arguments, code=2, cwd=folder)
     ok(words in seen.err, f"{' '.join(arguments)}: {words}", seen)
 
+# ---- the order of linking: the program writes where its files' functions are ----
+for name in "abc":
+    write(f"{name}.c", f"void {name}(void) {{}}\n")
+write("main.c", """#include <stdio.h>
+#include <stdlib.h>
+void a(void), b(void), c(void);
+int main(int n, char **words) { FILE *f = fopen(words[1], "a"); fprintf(f, "%d%d%d%p\\n", a < b, b < c, a < c, (void *)getenv("TARE_LAYOUT")); return n != 2; }
+""")
+subprocess.run(["cc", "-no-pie", "-fno-pie", "-c", "main.c", "a.c", "b.c", "c.c"], check=True)
+
+
+def orders(*arguments):
+    """The orders that the executions had; the report's text; the JSON."""
+    log = os.path.abspath("orders.log")
+    if os.path.exists(log):
+        os.remove(log)
+    seen = compare("--seed", "5", "-r", "12", "-e", EVENTS, "--export-json", "orders.json", *arguments, "--flags", "-O0", "--flags", "-O1", "--", "{out}", log, cwd=folder)
+    with open(log, encoding="utf-8") as file:
+        return [line[:3] for line in file], seen.out, json.load(open("orders.json", encoding="utf-8"))
+
+
+BUILD = "cc {flags} -no-pie -o {out} main.o a.o b.o c.o"
+had, text, data = orders("--randomise-layout", "--build", BUILD)
+equal(len(had), 26, "each execution and warm-up writes a line")
+ok(4 <= len(set(had)) <= 6, "executions run programs of several link orders", had)
+ok("8 orders of 4 files when linking" in " ".join(text.split()), "the report says so", text)
+equal(data["layout"], "stack addresses, and 8 orders of 4 files when linking", "so does JSON")
+again, _, _ = orders("--randomise-layout", "--build", BUILD)
+equal(again, had, "the same seed draws the same orders")
+had, text, data = orders("--build", BUILD)
+equal((set(had), data["layout"]), ({"111"}, None), "without --randomise-layout there is one order")
+subprocess.run(["ar", "rc", "all.a", "a.o", "b.o", "c.o"], check=True)
+for build, why in ((BUILD + " 2>/dev/null", "a shell reads the build command"), ("cc {flags} -no-pie -o {out} all.a main.o all.a", "fewer than two files")):
+    had, text, data = orders("--randomise-layout", "--build", build)
+    ok(set(had) == {"111"} and why in data["layout"], f"one order, and the report says why: {why}", data["layout"])
+
 # ---- runs that were kept ----
 kept = dict(ENV, TARE_STORE=os.path.abspath("store.db"))
 on = "replay:" + write("plain.json", json.dumps({"tare_recording": 1, "after_last": "repeat", "events": [{"name": "instructions", "source": "hw"}],
