@@ -9,6 +9,7 @@
 #include "cli/export_options.h"
 #include "cli/page_output.h"
 #include "cli/profile_keep.h"
+#include "cli/progress_line.h"
 #include "cli/profile_options.h"
 #include "cli/say.h"
 #include "cli/store_options.h"
@@ -404,6 +405,30 @@ static bool choose_stacks(struct profile_request *r, const struct session *s, st
 	return true;
 }
 
+struct runs_progress {
+	struct progress_steps steps;
+	const char *name;
+};
+
+static void show_progress(void *context, size_t done, size_t of)
+{
+	struct runs_progress *p = context;
+	progress_steps_show(&p->steps, "run", done, of, p->name);
+}
+
+static bool take_profile(struct profile_request *r, struct session *session, struct profile **profile,
+			 struct error *err)
+{
+	if (!r->replicates.runs)
+		return session_profile(session, &r->profiling, profile, err);
+	struct runs_progress progress = {progress_steps_begin(), r->command ? r->command[0] : NULL};
+	r->replicates.progress = show_progress;
+	r->replicates.progress_context = &progress;
+	bool done = session_profile_replicates(session, &r->profiling, &r->replicates, profile, err);
+	progress_steps_end(&progress.steps);
+	return done;
+}
+
 /* Returns what to exit with. */
 static int run(struct profile_request *r)
 {
@@ -430,9 +455,7 @@ static int run(struct profile_request *r)
 		code = say_failure(&err);
 		goto out;
 	}
-	if (!(r->replicates.runs
-		      ? session_profile_replicates(&session, &r->profiling, &r->replicates, &profile, &err)
-		      : session_profile(&session, &r->profiling, &profile, &err))) {
+	if (!take_profile(r, &session, &profile, &err)) {
 		code = say_failure(&err);
 		if (*r->profiling.interrupt)
 			code = 128 + abs((int)*r->profiling.interrupt);

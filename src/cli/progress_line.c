@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "cli/say.h"
@@ -69,3 +70,20 @@ void progress_line_end(struct progress_line *line)
 		fputs("\r\033[K", stderr);
 	line->shown = false;
 }
+
+struct progress_steps progress_steps_begin(void)
+{
+	struct progress_steps steps = {.terminal = isatty(STDERR_FILENO), .clock = clock_monotonic()};
+	steps.began_ns = clock_now_ns(&steps.clock);
+	return steps;
+}
+
+void progress_steps_show(struct progress_steps *steps, const char *what, size_t done, size_t of, const char *name)
+{
+	double seconds = 1e-9 * (double)(clock_now_ns(&steps->clock) - steps->began_ns);
+	if (steps->terminal)
+		progress_line_show(&steps->line, what, done + 1, of,
+				   done ? seconds / (double)done * (double)(of - done) : -1, name);
+}
+
+void progress_steps_end(struct progress_steps *steps) { progress_line_end(&steps->line); }

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/progress_line.h"
@@ -126,20 +125,9 @@ struct studied {
 	struct sampling_suite suite;
 };
 
-struct suite_progress_line {
-	struct progress_line line;
-	bool terminal;
-	struct clock clock;
-	uint64_t began_ns;
-};
-
-static void show_progress(void *context, const char *name, size_t number, size_t of)
+static void show_progress(void *steps, const char *name, size_t done, size_t of)
 {
-	struct suite_progress_line *p = context;
-	double done_seconds = 1e-9 * (double)(clock_now_ns(&p->clock) - p->began_ns);
-	if (p->terminal)
-		progress_line_show(&p->line, "study", number + 1, of,
-				   number ? done_seconds / (double)number * (double)(of - number) : -1, name);
+	progress_steps_show(steps, "study", done, of, name);
 }
 
 static bool study(const struct verify_request *r, struct studied *out, struct error *err)
@@ -147,10 +135,9 @@ static bool study(const struct verify_request *r, struct studied *out, struct er
 	bool done;
 	*out = (struct studied){0};
 	if (r->suite) {
-		struct suite_progress_line line = {.terminal = isatty(STDERR_FILENO), .clock = clock_monotonic()};
-		line.began_ns = clock_now_ns(&line.clock);
-		done = session_verify_suite(&r->sampling, show_progress, &line, &out->suite, err);
-		progress_line_end(&line.line);
+		struct progress_steps steps = progress_steps_begin();
+		done = session_verify_suite(&r->sampling, show_progress, &steps, &out->suite, err);
+		progress_steps_end(&steps);
 	} else {
 		out->one.name = r->sampling.program[0];
 		done = session_verify_sampling(&r->sampling, &out->one.study, err);

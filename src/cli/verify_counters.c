@@ -6,19 +6,14 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cli/progress_line.h"
 #include "cli/say.h"
 #include "report/verification.h"
 #include "session/interrupt.h"
 
-static void show_progress(void *context, size_t done, size_t all, double left, const char *kernel)
+static void show_progress(void *line, size_t done, size_t all, double left, const char *kernel)
 {
-	FILE *out = context;
-	char time[32] = "";
-	if (left >= 0)
-		report_duration(time, sizeof time, left);
-	fprintf(out, "\r\033[Ktare: %zu of %zu, %s%s%s", done, all, kernel, left >= 0 ? ", time left about " : "",
-		time);
-	fflush(out);
+	progress_line_show(line, "measurement", done, all, left, kernel);
 }
 
 static bool measure(struct counters_study *c, const struct verify_counters_request *r, struct error *err)
@@ -37,7 +32,7 @@ static bool measure(struct counters_study *c, const struct verify_counters_reque
 	fprintf(stderr, "this takes about %s\n", time);
 	bool done = counters_run(c, err);
 	if (line)
-		fputs("\r\033[K", stderr);
+		progress_line_end(r->asked.progress_context);
 	return done && counters_judge(c, err);
 }
 
@@ -63,11 +58,12 @@ int verify_counters_run(struct verify_counters_request *r)
 	struct counters_study *c;
 	struct error err = {0};
 	FILE *out = stdout;
+	struct progress_line line = {0};
 	r->asked.keeping = &r->keeping;
 	r->asked.interrupt = interrupt_catch();
 	if (isatty(STDERR_FILENO)) {
 		r->asked.progress = show_progress;
-		r->asked.progress_context = stderr;
+		r->asked.progress_context = &line;
 	}
 	if (!counters_begin(&r->asked, &c, &err))
 		return say_failure(&err);

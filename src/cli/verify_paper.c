@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/page_output.h"
@@ -14,20 +13,9 @@
 #include "session/interrupt.h"
 #include "session/paper.h"
 
-struct paper_progress {
-	struct progress_line line;
-	bool terminal;
-	struct clock clock;
-	uint64_t began_ns;
-};
-
-static void show_progress(void *context, const char *name, size_t done, size_t all)
+static void show_progress(void *steps, const char *name, size_t done, size_t of)
 {
-	struct paper_progress *p = context;
-	double seconds = 1e-9 * (double)(clock_now_ns(&p->clock) - p->began_ns);
-	if (p->terminal)
-		progress_line_show(&p->line, "measurement", done + 1, all,
-				   done ? seconds / (double)done * (double)(all - done) : -1, name);
+	progress_steps_show(steps, "measurement", done, of, name);
 }
 
 static void write_report(FILE *out, const struct verify_paper_request *r, const struct paper_study *study)
@@ -59,17 +47,16 @@ int verify_paper_run(const struct verify_paper_request *r)
 	struct paper_study study;
 	struct error err = {0};
 	FILE *out, *page;
-	struct paper_progress progress = {.terminal = isatty(STDERR_FILENO), .clock = clock_monotonic()};
+	struct progress_steps steps = progress_steps_begin();
 	struct paper_asked asked = {.paper = r->paper,
 				    .quick = r->quick,
 				    .interrupt = interrupt_catch(),
 				    .progress = show_progress,
-				    .progress_context = &progress};
+				    .progress_context = &steps};
 	if (!open_outputs(r, &out, &page, &err))
 		return say_failed(&err, err.code == ERROR_USAGE ? TARE_USAGE : TARE_CANNOT_MEASURE);
-	progress.began_ns = clock_now_ns(&progress.clock);
 	bool done = session_paper(&asked, &study, &err);
-	progress_line_end(&progress.line);
+	progress_steps_end(&steps);
 	if (done) {
 		signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
 		if (page)

@@ -124,6 +124,8 @@ bool session_profile_replicates(struct session *s, const struct profiling *profi
 	struct profile **all = calloc(runs + 1, sizeof *all);
 	bool done = all || error_no_memory(err), silent, stopped = false;
 	while (done && !stopped && n < runs) {
+		if (asked->progress && n > 0)
+			asked->progress(asked->progress_context, n, runs);
 		set_gaps(s, all[0], asked->check && n % 2);
 		one.seed = profiling->seed + n;
 		done = streams_next(&streams, n, &s->command, &silent, err) &&

@@ -11,6 +11,9 @@ struct replicates {
 	/* every other run takes another gap: the golden ratio times the first's, and co-prime to it, so that a
 	 * loop in step with one gap, or with a simple fraction of it, is not in step with the other */
 	bool check;
+	/* before each run but the first, which may write to the terminal: `done` of `of` are done; may be NULL */
+	void (*progress)(void *context, size_t done, size_t of);
+	void *progress_context;
 };
 
 /* Profiles the session's program as often as asked, by samples, each time with the next seed; merges what was seen

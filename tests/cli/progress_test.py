@@ -48,6 +48,15 @@ for columns in (60, 80, 200):
     ok(every(re.match(r"tare: execution \d+ of \d+(, about \d+ s left)?(: |$)", line) for line in shown), "... names the execution and the time left", shown)
     ok(any(": A" in line or ": sh" in line for line in shown), "... and the command", shown)
 
+for columns in (60, 200):
+    _, seen = on_terminal(columns, "profile", "-r", "4", "--no-store", "-e", "page-faults", "sh", "-c", "sleep 0.3")
+    shown = lines(seen)
+    ok(shown and every(re.fullmatch(r"tare: run [2-4] of 4, about \d+ s left: sh", line) for line in shown), f"profile -r on {columns} columns: the run, the time left, the program", shown)
+    ok(seen.rfind("\r\033[K") < seen.find("samples"), "... and is gone before the report", seen)
+code, seen = on_terminal(40, "verify", "--quick", "--no-store", "--on", "perf", "-e", "page-faults", "--kernels", "pages")
+shown = lines(seen)
+ok(any(re.match(r"tare: measurement \d+ of \d+", line) for line in shown) and every(len(line) < 40 for line in shown), "verify names the measurement, and fits a narrow terminal", seen)
+
 write("evil\x1b[31m.sh", "#!/bin/sh\nsleep 0.5\n", 0o755)
 _, seen = on_terminal(80, "count", "-r", "4", "--warm-up", "0", "-e", "page-faults", "./evil\x1b[31m.sh")
 ok(every("\033[31m" not in line and "\\x1b[31m" in line for line in lines(seen)), "a name's control characters are escaped", seen)
