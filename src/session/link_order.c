@@ -9,19 +9,19 @@
 
 enum { FILES_MOST = 1000 };
 
-struct word {
+struct command_word {
 	const char *text;
 	size_t length;
 };
 
 /* ---- which words ---- */
 
-static bool is(struct word w, const char *text)
+static bool is(struct command_word w, const char *text)
 {
 	return strlen(text) == w.length && !memcmp(w.text, text, w.length);
 }
 
-static bool is_linked(struct word w)
+static bool is_linked(struct command_word w)
 {
 	static const char *const endings[] = {".o", ".c",   ".cc", ".cpp", ".cxx", ".c++", ".C",
 					      ".f", ".f90", ".F",  ".F90", ".f95", ".s",   ".S"};
@@ -34,24 +34,24 @@ static bool is_linked(struct word w)
 }
 
 /* Does the option take the next word as its value, which may look like a file that is linked? */
-static bool takes_next(struct word w)
+static bool takes_next(struct command_word w)
 {
 	return is(w, "-o") || is(w, "-include") || is(w, "-MF") || is(w, "-MT") || is(w, "-Xlinker") ||
 	       is(w, "-x");
 }
 
-static struct word next_word(const char *at)
+static struct command_word next_word(const char *at)
 {
 	at += strspn(at, " \t");
 	return (struct word){at, strcspn(at, " \t")};
 }
 
 /* Their number; FILES_MOST of them at most. */
-static size_t find_files(const char *command, struct word *files)
+static size_t find_files(const char *command, struct command_word *files)
 {
 	size_t n = 0;
-	struct word before = {"", 0};
-	for (struct word w = next_word(command); w.length; before = w, w = next_word(w.text + w.length))
+	struct command_word before = {"", 0};
+	for (struct command_word w = next_word(command); w.length; before = w, w = next_word(w.text + w.length))
 		if (is_linked(w) && !takes_next(before) && n < FILES_MOST)
 			files[n++] = w;
 	return n;
@@ -60,7 +60,7 @@ static size_t find_files(const char *command, struct word *files)
 /* ---- orders ---- */
 
 /* The command with file order[i] in the i-th file's place. */
-static const char *in_order(const char *command, const struct word *files, const size_t *order, size_t n,
+static const char *in_order(const char *command, const struct command_word *files, const size_t *order, size_t n,
 			    struct arena *arena)
 {
 	struct str text = {0};
@@ -93,7 +93,7 @@ static bool is_new(const char *const *commands, size_t n, const char *command)
 	return true;
 }
 
-static bool draw(const char *command, const struct word *files, struct random *random, struct arena *arena,
+static bool draw(const char *command, const struct command_word *files, struct random *random, struct arena *arena,
 		 const char **commands, struct link_orders *out)
 {
 	enum { TRIES = 1000 }; /* the same file twice makes fewer orders than n! */
@@ -112,7 +112,7 @@ static bool draw(const char *command, const struct word *files, struct random *r
 bool link_orders_draw(const char *command, struct random *random, struct arena *arena, struct link_orders *out,
 		      struct error *err)
 {
-	struct word files[FILES_MOST];
+	struct command_word files[FILES_MOST];
 	const char **commands = arena_alloc(arena, LINK_ORDERS_MOST * sizeof *commands);
 	*out = (struct link_orders){.commands = commands, .n = 1};
 	if (!commands || !(commands[0] = arena_strdup(arena, command)))
