@@ -43,7 +43,7 @@ static bool takes_next(struct command_word w)
 static struct command_word next_word(const char *at)
 {
 	at += strspn(at, " \t");
-	return (struct word){at, strcspn(at, " \t")};
+	return (struct command_word){at, strcspn(at, " \t")};
 }
 
 /* Their number; FILES_MOST of them at most. */
