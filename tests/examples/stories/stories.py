@@ -37,15 +37,15 @@ def build(source, program, *flags, compiler="gcc"):
     return "./" + program
 
 
-def counts(program, on, events, regions, *arguments):
+def counts(program, on, events, regions, *arguments, stdin=None):
     """{region: {event: count}}, the whole program's under None. An event that was not counted is None."""
     places = [word for region in regions for word in ("--region", region)]
     seen = tare("count", "--on", on, "--csv", "-o", "counts.csv", "-e", ",".join(events), *places, "--program-output", "none", *arguments, "--",
-                *program.split())
+                *program.split(), stdin=read(stdin).encode() if stdin else b"")
     if seen.code:
         ok(False, f"{program} is counted", seen)
         return None
-    rows = {None: {}}
+    rows = {None: {}}  # of the command: rows without a process or thread
     for row in csv.DictReader(read("counts.csv").splitlines()):
         if row["kind"] in ("region", "total", "event") and not row["pid"] and not row["tid"]:
             name = row["event"].removesuffix(":u")
@@ -53,10 +53,10 @@ def counts(program, on, events, regions, *arguments):
     return rows
 
 
-def explained(program, on):
-    """{cause: seconds of those that have some}, by the stories' assumed costs."""
-    seen = tare("explain", "--on", on, "--costs", os.path.join(STORIES, "assumed.costs"), "--json", "-o", "-", "--program-output", "none",
-                *program.split())
+def explained(program, on, stdin=None, costs=os.path.join(STORIES, "assumed.costs")):
+    """{cause: seconds of those that have some}, by the stories' assumed costs, or others."""
+    seen = tare("explain", "--on", on, "--costs", costs, "--json", "-o", "-", "--program-output", "none", *program.split(),
+                stdin=read(stdin).encode() if stdin else b"")
     return {row["cause"]: row["typical"] for row in json.loads(seen.out)["causes"] if row["typical"] is not None}
 
 
@@ -77,24 +77,25 @@ def numbers(text):
     return [(float(number), 10.0 ** -len(number.partition(".")[2]) if percent or "." in number else 0) for number, percent in found]
 
 
-def alike(seen, expected, same_compiler):
-    """Whether two outputs have the same lines, and numbers within 1 %, or rounded to the next: the C library executes a little more or less on
-    another machine. Of a model's counts below 200, which are the stack's lines, the threads' beginning and what a predictor learned before, only that they are below 200."""
+def alike(seen, expected, within):
+    """Whether two outputs have the same lines, and (within: not None) numbers that differ by this share at most, or are rounded to the next one: the
+    C library executes a little more or less on another machine. Of a model's counts below 200, which are the stack's lines, the threads' beginning
+    and what a predictor learned before, only that they are below 200."""
     seen, expected = ([line for line in text.splitlines() if line.strip()] for text in (seen, expected))
     if [shape(line) for line in seen] != [shape(line) for line in expected]:
         return False
-    return not same_compiler or all(abs(a - b) <= max(0.01 * max(a, b), 1.001 * unit) or max(a, b) < 200 and line.endswith(" model")
+    return within is None or all(abs(a - b) <= max(within * max(a, b), 1.001 * unit) or max(a, b) < 200 and line.endswith(" model")
                                     for line, other in zip(seen, expected) for (a, unit), (b, _) in zip(numbers(line), numbers(other)))
 
 
-def recordings(story):
+def recordings(story, within=0.01):
     """A fact for each command of the README: it prints what is recorded."""
     version = subprocess.run(["gcc", "-dumpversion"], capture_output=True, text=True).stdout.split(".")[0].strip()
     pairs = record.recorded(story)
     ok(pairs, f"{story}: the README has commands")
     for command, expected in pairs:
         seen = record.run(command, os.getcwd(), TARE)
-        ok(alike(seen, expected, version == RECORDED_WITH), f"{story}: {' '.join(command.split())}: prints what the README says",
+        ok(alike(seen, expected, within if version == RECORDED_WITH else None), f"{story}: {' '.join(command.split())}: prints what the README says",
            f"{seen}\nexpected:\n{expected}")
     if version != RECORDED_WITH:
         skip(f"recorded with another compiler: gcc {version} is here", f"{story}: the numbers are the README's")

@@ -1,0 +1,28 @@
+"""A hash map of today: with lists each lookup reads a line of the table and one for each node; with open addresses a little more than one."""
+from stories import *
+
+KEYS, LOOKUPS, VISITED = 100000, 200000, 274528
+LINE, NODE, ENTRY = 64, 64, 16
+TABLES = [8 * (1 << 17), ENTRY * (1 << 18)]
+
+begin("hash-map")
+recordings("hash-map")
+before, after = build("before.c", "before"), build("after.c", "after")
+seen = [subprocess.run([program], capture_output=True, text=True, check=True) for program in (before, after)]
+equal(seen[0].stdout, seen[1].stdout, "both programs find the same")
+equal(seen[0].stderr, f"{VISITED} nodes visited\n", "and the first one says how many nodes it visited")
+# Knuth 1962: a successful search with open addresses looks at (1 + 1/(1 - load)) / 2 entries; a step leaves the line in one of 4 cases
+steps = (1 + 1 / (1 - KEYS / (1 << 18))) / 2 - 1
+reads = [LOOKUPS + VISITED, LOOKUPS * (1 + steps * ENTRY / LINE)]
+for name in ("zen4", "host"):
+    cache = component(machine(name), "caches", "L1D")
+    if not cache or cache["line_bytes"] != LINE or cache["replacement"] != "lru":
+        continue
+    # the share of the table, and of the nodes, that the cache can hold is what may be found there
+    kept = [LOOKUPS * cache["bytes"] / TABLES[0] + VISITED * cache["bytes"] / (KEYS * NODE), reads[1] * cache["bytes"] / TABLES[1]]
+    found = [counts(program, f"model:{name}", ["l1d-misses"], ["find"])["find"]["l1d-misses"] for program in (before, after)]
+    for when, misses, read_, may in zip(("before", "after"), found, reads, kept):
+        between(misses, 0.98 * (read_ - may), 1.02 * read_, f"{name}, {when}: {read_ / LOOKUPS:.2f} lines a lookup, and nearly all miss")
+causes = [explained(program, "model:zen4") for program in (before, after)]
+equal([max(times, key=times.get) for times in causes], ["memory", "computing"], "explain names the memory before, and no longer after")
+done()
