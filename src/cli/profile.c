@@ -16,6 +16,7 @@
 #include "session/interrupt.h"
 #include "session/profile.h"
 #include "session/replicates.h"
+#include "session/trusting.h"
 
 enum {
 	HELP,
@@ -461,6 +462,7 @@ static int run(struct profile_request *r)
 			code = 128 + abs((int)*r->profiling.interrupt);
 		goto out;
 	}
+	session_trust_profile(profile, &r->keeping);
 	code = out ? export_profile(profile, &r->export, r->show.confidence, out, r->output)
 		   : show_profile(profile, &r->show, stderr, "standard error");
 	out = NULL;

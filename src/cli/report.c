@@ -14,6 +14,7 @@
 #include "session/keep_comparison.h"
 #include "session/profile.h"
 #include "session/profile_views.h"
+#include "session/trusting.h"
 
 enum {
 	HELP,
@@ -149,6 +150,7 @@ static int show_a_profile(struct report_request *r, struct profile *profile)
 	struct error err = {0};
 	FILE *out = stdout;
 	int code = TARE_CANNOT_MEASURE;
+	session_trust_profile(profile, &r->keeping);
 	if (r->output && !(out = create(r, &err)))
 		say_error(&err);
 	else if (r->export.format)

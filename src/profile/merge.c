@@ -49,6 +49,7 @@ static bool copy_facts(struct profile *to, const struct profile *from)
 		event->unit = copy(to, from->events[e].unit);
 		event->machine = copy(to, from->events[e].machine);
 		event->why = copy(to, from->events[e].why);
+		event->evidence = copy(to, from->events[e].evidence);
 		event->samples = event->lost = event->throttled = event->total = 0;
 		if (!event->label || !event->unit)
 			return false;

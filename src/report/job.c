@@ -116,7 +116,9 @@ static void add_members(struct building *b, struct columns *columns, const struc
 			e.value = e.low = e.high = cell->value;
 			e.has_interval = false;
 			line.cells[COLUMN_SUM] = number_text(b, &e, row->is_metric, units, b->digits == JOB_SHORT);
-			line.cells[COLUMN_SOURCE] = source_name((enum source)cell->source);
+			line.cells[COLUMN_SOURCE] = document_printf(
+				b->d, "%s%s", source_name((enum source)cell->source),
+				trust_mark((enum trust)cell->trust, (enum source)cell->source));
 		} else {
 			line.cells[COLUMN_SUM] = "-";
 			line.cells[COLUMN_SOURCE] = document_escaped(b->d, cell->why);

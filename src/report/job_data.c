@@ -167,8 +167,8 @@ static void json_cells(struct json *json, const struct job *job, const struct jo
 			json_write_text(json, "why", cell->why);
 		}
 		json_write_text(json, "source", source_name((enum source)cell->source));
-		if (cell->trust == TRUST_REFUTED)
-			json_write_text(json, "trust", trust_name(TRUST_REFUTED));
+		if (cell->known)
+			json_write_text(json, "trust", trust_name((enum trust)cell->trust));
 		if (cell->note)
 			json_write_text(json, "note", cell->note);
 		json_write_close(json, '}');

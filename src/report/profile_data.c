@@ -33,6 +33,9 @@ static void write_events(struct json *json, const struct named_profile *named)
 		json_write_text(json, "unit", e->unit);
 		json_write_text(json, "source", source_name(e->source));
 		json_write_text(json, "machine", e->machine);
+		json_write_text(json, "trust", trust_name(e->trust));
+		if (e->evidence)
+			json_write_text(json, "evidence", e->evidence);
 		json_write_text(json, "why", e->why);
 		json_write_text(json, "gaps", profile_gaps_name(e->gaps));
 		if (sampled && e->gaps == GAPS_RATE)

@@ -110,6 +110,7 @@ static void append_sampling(struct str *text, const struct profile *p, size_t ev
 	if (e->has_total) {
 		str_append(text, "; in all ");
 		append_amount(text, (double)e->total, e->unit);
+		str_append(text, trust_mark(e->trust, e->source));
 		if (e->gap > 1 && !p->checks_gaps) {
 			/* jitter is the gap and uniform(0, gap / 8) */
 			double mean = (double)e->gap * (e->gaps == GAPS_JITTER ? 1 + 1.0 / 16 : 1);
@@ -142,7 +143,7 @@ static void add_heading(struct document *document, const struct named_profile *n
 	str_append(&label, ":");
 	if (e->gaps == GAPS_NONE) {
 		append_amount(&rest, (double)e->total, e->unit);
-		str_append(&rest, ", counted, not sampled");
+		str_appendf(&rest, "%s, counted, not sampled", trust_mark(e->trust, e->source));
 	} else {
 		profile_append_runs(&rest, named->profile, event, append_amount);
 		append_sampling(&rest, named->profile, event);

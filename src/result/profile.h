@@ -57,6 +57,9 @@ struct profile_event {
 	uint64_t throttled; /* how often the kernel stopped it for a while */
 	bool has_total;     /* total is known: the event's count of the same execution */
 	uint64_t total;
+	/* of the counter, by what was verified here; unverified in a file: not kept (session/trusting.h) */
+	enum trust trust;
+	const char *evidence; /* as struct estimate has it; NULL */
 };
 
 enum profile_module_kind {

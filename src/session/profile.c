@@ -617,8 +617,7 @@ static uint64_t boot_unix(void)
 	return seconds ? seconds : UINT64_MAX;
 }
 
-/* Addresses of the kernel and of processes mean something until the machine is started again. */
-static bool is_of_this_boot(const struct profile *p)
+bool session_profile_is_of_this_boot(const struct profile *p)
 {
 	struct arena arena = {0};
 	struct machine_facts here;
@@ -635,7 +634,7 @@ bool session_name_profile(const struct profile *profile, double confidence, stru
 	struct symbols *symbols;
 	*out = NULL;
 	const struct symbols_options wanted = {.size = sizeof wanted, .debuginfod = true};
-	const struct named_options options = {.here = is_of_this_boot(profile)};
+	const struct named_options options = {.here = session_profile_is_of_this_boot(profile)};
 	if (!symbols_new(&wanted, &symbols, err))
 		return false;
 	bool done = named_profile_new(profile, symbols, &options, out, err);

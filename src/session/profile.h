@@ -70,4 +70,8 @@ bool session_parse_profile(const void *bytes, size_t n_bytes, const char *name, 
 bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,
 			  struct error *err);
 
+/* Was it taken here, since this machine was started? Addresses of the kernel and of processes mean something until
+ * it is started again. */
+bool session_profile_is_of_this_boot(const struct profile *profile);
+
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "session/profile.h"
 #include "session/session.h"
 #include "session/surroundings.h"
 #include "session/trusting.h"
@@ -151,21 +152,26 @@ static bool has_counters(const struct result *result)
 }
 
 /* False: there are none, for whatever reason; a report does without. */
-static bool find(const struct keeping *keeping, const struct result *result, struct verdict_list *list)
+static bool find(const struct keeping *keeping, const struct machine_facts *machine, struct verdict_list *list)
 {
 	struct runs *runs;
 	struct error err = {0};
 	struct arena arena = {0};
 	struct surroundings around = {0};
-	if (!has_counters(result) || !keep_open(keeping, RUNS_READ, &runs, &err))
+	if (!keep_open(keeping, RUNS_READ, &runs, &err))
 		return false;
 	surroundings_find(&arena, &around);
 	const struct verification here = {
-		.facts = result->machine, .microcode = around.microcode, .tare_version = TARE_VERSION};
+		.facts = *machine, .microcode = around.microcode, .tare_version = TARE_VERSION};
 	bool done = runs_find_verdicts(runs, &here, list, &err);
 	runs_close(runs);
 	arena_free(&arena);
 	return done;
+}
+
+static const char *stale_text(struct arena *arena, const struct verdict_list *list)
+{
+	return arena_printf(arena, "what 'tare verify' found is stale: %s; run it again", list->stale);
 }
 
 bool session_trust(struct session *s, const struct keeping *keeping)
@@ -174,7 +180,8 @@ bool session_trust(struct session *s, const struct keeping *keeping)
 	struct verdict_list list = {0};
 	struct trust_lines lines = {0};
 	/* recorded readings are of no machine that was verified */
-	bool found = strcmp(s->operations->name, "replay") != 0 && find(keeping, result, &list);
+	bool found = strcmp(s->operations->name, "replay") != 0 && has_counters(result) &&
+		     find(keeping, &result->machine, &list);
 	bool done = judge_all(result, result->estimates, result->n_estimates, "command", found ? &list : NULL,
 			      &lines);
 	for (size_t r = 0; done && r < result->n_regions; r++)
@@ -184,11 +191,84 @@ bool session_trust(struct session *s, const struct keeping *keeping)
 	done = add_line(result, &lines.refuted) && done;
 	done = add_line(result, &lines.biased) && done;
 	if (found && list.stale)
-		done = done &&
-		       add_note(result,
-				arena_printf(&result->arena, "what 'tare verify' found is stale: %s; run it again",
-					     list.stale),
-				NOTE_READ);
+		done = done && add_note(result, stale_text(&result->arena, &list), NOTE_READ);
+	if (found)
+		verdict_list_free(&list);
+	return done;
+}
+
+/* ---- profiles ---- */
+
+/* Of what was counted while it was sampled; without a count no number of events is known, so the threshold of a
+ * noisy counter is not reached. */
+static void judge_sampled(struct profile_event *event, const struct kept_verdict *row, struct trust_lines *lines)
+{
+	enum verdict_kind kind = kind_of(row->kind);
+	const struct estimate e = {.event = event->label};
+	if (kind == VERDICT_NOTHING)
+		return;
+	event->trust = verdict_trust(kind, false, row->usable_from, event->has_total ? (double)event->total : 0);
+	if (event->trust == TRUST_BIASED)
+		say(&lines->biased, "biased: ", &e, row);
+	else if (event->trust == TRUST_REFUTED)
+		say(&lines->refuted, "refuted: ", &e, row);
+}
+
+static bool judge_event(struct profile *p, struct profile_event *event, const struct verdict_list *list,
+			struct trust_lines *lines)
+{
+	if (event->why)
+		return true;
+	if (event->source == SOURCE_EXACT) {
+		event->trust = TRUST_VERIFIED; /* by the tests of its release */
+		event->evidence = "release:" TARE_VERSION;
+		return true;
+	}
+	struct estimate like = {.event = event->label, .source = event->source, .machine = event->machine};
+	for (size_t k = 0; k < list->rows.count; k++) {
+		const struct kept_verdict *row = &list->rows.items[k];
+		/* a file says that it was sampled, not by which of the two */
+		if (event->source == SOURCE_SAMPLED && (row->source == SOURCE_HW || row->source == SOURCE_OS))
+			like.source = row->source;
+		if (!is_of(row, &like, "command"))
+			continue;
+		judge_sampled(event, row, lines);
+		if (event->trust != TRUST_UNVERIFIED)
+			event->evidence = arena_printf(&p->arena, "verification:%lld", (long long)row->evidence);
+		return event->trust == TRUST_UNVERIFIED || event->evidence;
+	}
+	return true;
+}
+
+static bool note_once(struct profile *p, const char *text)
+{
+	for (size_t i = 0; text && i < p->n_notes; i++)
+		if (strcmp(p->notes[i], text) == 0)
+			return true;
+	return profile_add_note(p, text);
+}
+
+static bool note_line(struct profile *p, struct str *line)
+{
+	bool done = !line->failed && (!line->length || note_once(p, arena_strdup(&p->arena, line->text)));
+	str_free(line);
+	return done;
+}
+
+bool session_trust_profile(struct profile *p, const struct keeping *keeping)
+{
+	struct verdict_list list = {0};
+	struct trust_lines lines = {0};
+	bool counters = false, done = true;
+	for (size_t i = 0; i < p->n_events; i++)
+		counters |= p->events[i].source != SOURCE_EXACT && !p->events[i].why;
+	bool found = counters && session_profile_is_of_this_boot(p) && find(keeping, &p->machine, &list);
+	for (size_t i = 0; done && i < p->n_events; i++)
+		done = judge_event(p, &p->events[i], &list, &lines);
+	done = note_line(p, &lines.refuted) && done;
+	done = note_line(p, &lines.biased) && done;
+	if (done && found && list.stale)
+		done = note_once(p, stale_text(&p->arena, &list));
 	if (found)
 		verdict_list_free(&list);
 	return done;

@@ -2,6 +2,7 @@
 #ifndef TARE_SESSION_TRUSTING_H
 #define TARE_SESSION_TRUSTING_H
 
+#include "result/profile.h"
 #include "session/keep.h"
 #include "session/session.h"
 
@@ -10,5 +11,10 @@
  * A counter that counts nothing here gives no 0. Notes say what is biased or refuted, and that verdicts
  * are stale. After session_take_off(). False when memory ran out: what was not judged is unverified. */
 bool session_trust(struct session *session, const struct keeping *keeping);
+
+/* The same for the counters that a profile's samples come from, in trust and evidence of its events, with the same
+ * notes. A profile of another machine, or of before this one was started, stays unverified: nothing is known of its
+ * microcode. A note that a kept one has already is not added again. False when memory ran out. */
+bool session_trust_profile(struct profile *profile, const struct keeping *keeping);
 
 #endif

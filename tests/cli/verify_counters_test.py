@@ -3,6 +3,7 @@ import json
 import os
 import platform
 import sqlite3
+import subprocess
 
 KERNELS = os.path.abspath(__import__("sys").argv[2])
 
@@ -114,6 +115,69 @@ base.commit()
 results = json.loads(tare("count", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults,elapsed-time", "-m", "faults-per-second", "true").out)
 of = {row["event"]: row["trust"] for row in results["results"] + results["metrics"]}
 equal((of["faults-per-second"], of["elapsed-time"]), ("refuted", "unverified"), "… and is refuted where an event is")
+
+# ---- the same in profiles, and of what is kept of them ----
+def profiled(kind, text="", usable_from=0, run="true"):
+    base.execute("UPDATE verdicts SET event = 'page-faults:u'")
+    planted(kind, "times", text, usable_from=usable_from)
+    words = ("-e", "page-faults:u@1", "-o", "faults.profile", run)
+    report = " ".join(tare("profile", *words).err.split())
+    kept = tare("report", "--format", "json", "faults.profile")
+    return report, json.loads(kept.out)["events"][0], " ".join(tare("report", "faults.profile").out.split())
+
+
+if "cannot sample" in tare("profile", "-e", "page-faults:u@1", "true").err:
+    skip("page faults cannot be sampled here", "marks of profiles")
+else:
+    text, event, again = profiled("exact")
+    ok(re.search(r"samples, one each time; in all [0-9,]+ faults✓", text), "a profile of a verified counter has its mark behind the count", text)
+    equal((event["trust"], event["evidence"]), ("verified", "verification:1"), "… and in JSON, with its evidence, of a kept one")
+    ok("faults✓" in again and "stale" not in again, "a report of a kept profile has it", again)
+    text, event, again = profiled("proportional", "counts each event twice")
+    ok("faults~" in text and "biased: page-faults:u (counts each event twice)" in text and event["trust"] == "biased", "proportional: biased, and how", text)
+    equal(again.count("biased: page-faults:u"), 1, "… once in the kept one's report")
+    text, event, again = profiled("wrong", "always shows 4711")
+    ok("faults✗" in text and "refuted: page-faults:u (always shows 4711)" in text and event["trust"] == "refuted", "wrong: refuted, and why", text)
+    text, event, again = profiled("noisy", usable_from=10 ** 9)
+    ok("faults~" in text and event["trust"] == "biased", "noisy: biased below its threshold", text)
+    text, event, again = profiled("unpredictable")
+    ok("faults✓" not in text and event["trust"] == "unverified" and "evidence" not in event, "what is not judged has no mark", text)
+    profiled("exact")
+    for column, word in (("kernel", "kernel"), ("cpu", "CPU"), ("microcode", "microcode")):
+        (now,) = base.execute(f"SELECT {column} FROM machines WHERE id = (SELECT machine FROM verifications)").fetchone()
+        base.execute(f"UPDATE machines SET {column} = 'another' WHERE id = (SELECT machine FROM verifications)")
+        base.commit()
+        for seen in (tare("profile", "-e", "page-faults:u@1", "true").err, tare("report", "faults.profile").out):
+            ok(f"stale: the {word} was 'another'; run it again" in " ".join(seen.split()) and "✓" not in seen, f"after another {word} a profile, and a report of one, say that verdicts are stale", seen)
+        base.execute(f"UPDATE machines SET {column} = ? WHERE id = (SELECT machine FROM verifications)", (now,))
+        base.commit()
+    ok("✓" not in tare("profile", "--no-store", "-e", "page-faults:u@1", "true").err, "without a store there is no mark")
+    if platform.machine() == "x86_64":
+        tare("profile", "--on", "exact", "-o", "exact.profile", "true")
+        event = json.loads(tare("report", "--format", "json", "exact.profile").out)["events"][0]
+        ok(event["trust"] == "verified" and event["evidence"].startswith("release:"), "what the engine counts is verified by the tests of its release", event)
+
+# ---- and in the report of a job's ranks ----
+def job(kind, text, per_rank=True):
+    base.execute("UPDATE verdicts SET event = 'page-faults:u'")
+    planted(kind, "times", text)
+    os.makedirs("ranks", 0o700, exist_ok=True)
+    job.number += 1
+    words = ["count", "--ranks-dir", "ranks", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", *(["--per-rank"] if per_rank else []), "true"]
+    others = ("OMPI_COMM", "PMI", "SLURM_", "FLUX_")
+    clean = {name: value for name, value in ENV.items() if not name.startswith(others)}
+    ranks = [subprocess.Popen([TARE, *words], env={**clean, "TARE_RANK": str(n), "TARE_RANKS": "2", "TARE_JOB": f"marks{job.number}"},
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) for n in (0, 1)]
+    return "".join(rank.communicate()[1] for rank in ranks)
+
+
+job.number = 0
+text = job("exact", "")
+ok(len(re.findall(r"os✓", text)) == 3, "a job's row and those of its two ranks are verified where the counter is", text)
+text = job("proportional", "counts each event twice")
+ok(len(re.findall(r"os~", text)) == 3 and "biased: page-faults:u (counts each event twice)" in " ".join(text.split()), "biased in all of them, and how", text)
+text = job("wrong", "always shows 4711", per_rank=False)
+ok(len(re.findall(r"os✗", text)) == 1 and "refuted: page-faults:u (always shows 4711)" in " ".join(text.split()), "refuted, and why", text)
 
 # ---- an interrupted one is resumed ----
 base.execute("UPDATE verifications SET finished = 0")

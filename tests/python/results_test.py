@@ -79,6 +79,18 @@ cli.equal(comparison.rows["instructions"]["B"], second, "a side is found by its 
 missing = comparison.rows["cycles"]["A"]
 cli.ok(missing.value is None and missing.why and raised(tare.NotCounted, missing.required), "what was not counted is None, with its reason", missing)
 cli.equal([gate.passed for gate in comparison.gates], [gate["outcome"] == "passed" for gate in comparison.data["gates"]], "gates have their outcome")
+
+def marked(trust, source="hw"):
+    data = copy(comparison.data)
+    data["rows"][0]["commands"][0].update(trust=trust, source=source)
+    return tare._comparisons.comparison_of(data).rows[0]
+
+
+cli.equal([marked(trust).commands[0].mark for trust in ("verified", "biased", "refuted", "unverified")], ["✓", "~", "✗", ""], "a side has the mark of its trust")
+cli.equal(marked("verified", "exact").commands[0].mark, "", "the engine's counts, always verified, have none")
+cli.equal(str(marked("biased")), f"instructions:u [instructions]: A: {first.value:,}~; B: {second.value:,}, {second.verdict}", "a row is printed with the marks behind the values")
+cli.has(str(missing), "A: not counted: ", "and what was not counted, with its reason")
+cli.has(str(raised(tare.NotCounted, marked("refuted").commands[0].required)), "is refuted", "a refuted side is not required()")
 data = copy(comparison.data)
 data["version"] = 2
 cli.write("bad.json", json.dumps(data))
@@ -93,6 +105,14 @@ profile = tare.read_profile("profile.json")
 cli.equal((profile.command, profile.events["instructions"].source, profile.events[0].gaps), (("true",), "exact", "none"), "a profile has its events")
 cli.equal(sum(place.counts[0].self_count for place in profile.functions), profile.events[0].total, "its functions' exact counts add up to the event's total")
 cli.ok(all(place.function and 0 <= place.counts[0].share <= 1 for place in profile.functions), "functions have names and shares")
+cli.equal((profile.events[0].trust, profile.events[0].mark), ("verified", ""), "the engine's events are verified, and have no mark")
+data = copy(profile.data)
+data["events"][0].update(trust="biased", source="hw", evidence="verification:3")
+event = tare._profiles.profile_of(data).events[0]
+cli.equal((event.trust, event.mark, event.evidence), ("biased", "~", "verification:3"), "an event has the mark of its counter, and the evidence")
+del data["events"][0]["trust"], data["events"][0]["evidence"]
+event = tare._profiles.profile_of(data).events[0]
+cli.equal((event.trust, event.mark), ("unverified", ""), "of a tare that did not write it, nothing is verified")
 data = copy(profile.data)
 data["tare_profile"] = 2
 cli.write("bad.json", json.dumps(data))

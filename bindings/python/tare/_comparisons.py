@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Optional, Tuple
 
 from ._library import Error
-from ._results import LIST, NUMBER_OR_NONE, TEXT, Named, Number, member, parse, read_file, required
+from ._results import LIST, NUMBER_OR_NONE, TEXT, Named, Number, mark_of, member, parse, read_file, required
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,16 @@ class Side:
         """The value; raises NotCounted where there is none, or where the count is refuted."""
         return required(self, self.command)
 
+    @property
+    def mark(self):
+        """As `tare compare` shows it behind the value: see Estimate.mark."""
+        return mark_of(self.trust, self.source)
+
+    def __str__(self):
+        if self.value is None:
+            return f"{self.command}: not counted: {self.why}"
+        return f"{self.command}: {self.value:,}{self.mark}{'' if self.verdict is None else ', ' + self.verdict}"
+
 
 class Sides(Named):
     key = "command"
@@ -56,6 +66,9 @@ class Row:
 
     def __getitem__(self, command):
         return self.commands[command]
+
+    def __str__(self):
+        return f"{self.event} [{self.unit}]: " + "; ".join(map(str, self.commands))
 
 
 @dataclass(frozen=True)

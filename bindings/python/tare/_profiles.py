@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Optional, Tuple
 
 from ._library import Error
-from ._results import LIST, TEXT, TEXT_OR_NONE, Named, Number, member, parse, read_file
+from ._results import LIST, TEXT, TEXT_OR_NONE, Named, Number, mark_of, member, parse, read_file
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,14 @@ class ProfileEvent:
     total: Optional[Number]    # the event's count of the same execution
     samples: Optional[Number]
     lost: Optional[Number]
+    trust: str = "unverified"  # of the counter, as Estimate has it
+    evidence: Optional[str] = None
     data: dict = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def mark(self):
+        """As `tare profile` shows it behind the count: see Estimate.mark."""
+        return mark_of(self.trust, self.source)
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,8 @@ def _event_of(data):
     return ProfileEvent(event, member(data, "unit", TEXT, of), member(data, "source", TEXT, of), data["gaps"],
                         member(data, "why", TEXT_OR_NONE, of), member(data, "machine", TEXT_OR_NONE, of),
                         member(data, "total", (*number, type(None)), of), member(data, "samples", number, of) if sampled else None,
-                        member(data, "lost", number, of) if sampled else None, data)
+                        member(data, "lost", number, of) if sampled else None, member(data, "trust", TEXT, of, "unverified"),
+                        member(data, "evidence", TEXT_OR_NONE, of, None), data)
 
 
 def _share_of(data):

@@ -40,6 +40,12 @@ def required(number, name):
     return number.value
 
 
+def mark_of(trust, source):
+    """As `tare count` shows it behind the source: "✓" verified, "~" biased, "✗" refuted, or "". The engine's counts, always verified, have none."""
+    verified = "" if source == "exact" else "✓"
+    return {"verified": verified, "biased": "~", "refuted": "✗"}.get(trust, "")
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A number with its interval. `value` is None if it was not counted, and `why` says the reason; it is never 0 for that."""
@@ -76,8 +82,7 @@ class Estimate:
     @property
     def mark(self):
         """As `tare count` shows it behind the source: "✓" verified, "~" biased, "✗" refuted, or "". The engine's counts, always verified, have none."""
-        verified = "" if self.source == "exact" else "✓"
-        return {"verified": verified, "biased": "~", "refuted": "✗"}.get(self.trust, "")
+        return mark_of(self.trust, self.source)
 
     def __str__(self):
         if self.value is None:
