@@ -13,8 +13,8 @@
 bool session_trust(struct session *session, const struct keeping *keeping);
 
 /* The same for the counters that a profile's samples come from, in trust and evidence of its events, with the same
- * notes. A profile of another machine, or of before this one was started, stays unverified: nothing is known of its
- * microcode. A note that a kept one has already is not added again. False when memory ran out. */
+ * notes. A profile of another machine, or of before this one was started, stays unverified: nothing is known of
+ * its microcode. A note that a kept one has already is not added again. False when memory ran out. */
 bool session_trust_profile(struct profile *profile, const struct keeping *keeping);
 
 #endif
