@@ -1,31 +1,52 @@
 #include "backend/engine/cached_vector.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEPT_MOST (1u << 20)
 
 struct working {
-	struct exact_vector vector;
+	struct sparse_vector vector;
 	unsigned n_reps;
 	bool too_many_reps;
-	uint64_t starts, address;
+	uint64_t starts;
 	struct known_rep reps[KNOWN_REPS]; /* not set but for the first n_reps: most blocks have none */
 };
 
-static void work_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
+static void note_each(struct working *w, uint32_t index, const struct exact_each *each)
 {
-	struct working *w = arg;
-	struct exact_each each;
-	exact_vector_add(&w->vector, insn, &each);
-	if (address - w->address < 64)
-		w->starts |= 1ull << (address - w->address);
-	if (!each.unit)
+	if (!each->unit)
 		return;
 	if (w->n_reps < KNOWN_REPS)
-		w->reps[w->n_reps++] = (struct known_rep){index, each};
+		w->reps[w->n_reps++] = (struct known_rep){index, *each};
 	else
 		w->too_many_reps = true;
+}
+
+/* False: the bytes are not what the block says. */
+static bool work(struct working *w, struct shapes *shapes, const uint8_t *code, const struct record_block *block)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < block->insns; i++) {
+		uint32_t left = block->length_bytes - at;
+		if (at < 64)
+			w->starts |= 1ull << at;
+		const struct shape *shape = shapes_find(shapes, code + at, left);
+		if (shape) {
+			shape_add(shape, &w->vector);
+			at += shape->length;
+			continue;
+		}
+		struct x86_insn insn;
+		struct exact_each each;
+		if (x86_decode(code + at, left, &insn) != X86_DECODE_OK)
+			return false;
+		shapes_learn(shapes, code + at, &insn, &w->vector, &each);
+		note_each(w, i, &each);
+		at += insn.length;
+	}
+	return at == block->length_bytes;
 }
 
 /* Eight bytes at a time: short programs have a hundred thousand blocks. */
@@ -42,22 +63,29 @@ static uint64_t hash_code(const uint8_t *code, uint32_t length)
 }
 
 /* False: damaged, or no memory. */
-static bool work_out(struct cached_vector *known, struct arena *memory, const struct view_process *owner,
-		     const struct record_block *block, bool *no_memory)
+static bool work_out(struct knowledge *k, struct cached_vector *known, struct arena *memory,
+		     const struct record_block *block)
 {
 	struct working w;
+	if (!k->shapes)
+		k->shapes = calloc(1, sizeof *k->shapes);
+	if (!k->shapes) {
+		k->no_memory = true;
+		return false;
+	}
 	memset(&w, 0, offsetof(struct working, reps));
-	w.address = block->address;
-	if (!decoded_each(owner, block, 0, work_insn, &w) || w.too_many_reps)
+	if (!work(&w, k->shapes, known->code, block) || w.too_many_reps)
 		return false;
 	struct known_count found[COUNT_STATIC];
-	for (uint32_t e = 0; e < COUNT_STATIC; e++)
-		if (w.vector.of[e])
-			found[known->n_counts++] = (struct known_count){e, w.vector.of[e]};
+	for (unsigned half = 0; half < 2; half++)
+		for (uint64_t left = w.vector.moved[half]; left; left &= left - 1) {
+			uint32_t e = half * 64 + (uint32_t)__builtin_ctzll(left);
+			found[known->n_counts++] = (struct known_count){e, w.vector.dense.of[e]};
+		}
 	known->counts = arena_alloc(memory, known->n_counts * sizeof *known->counts);
 	known->reps = w.n_reps ? arena_alloc(memory, w.n_reps * sizeof *known->reps) : NULL;
 	if (!known->counts || (w.n_reps && !known->reps)) {
-		*no_memory = true;
+		k->no_memory = true;
 		return false;
 	}
 	memcpy(known->counts, found, known->n_counts * sizeof *found);
@@ -88,7 +116,7 @@ static const struct cached_vector *work_out_once(struct knowledge *k, const stru
 	arena_reset(&k->once);
 	k->last = (struct cached_vector){
 		.code = view_code(owner, block), .length = block->length_bytes, .insns = block->insns};
-	return work_out(&k->last, &k->once, owner, block, &k->no_memory) ? &k->last : NULL;
+	return work_out(k, &k->last, &k->once, block) ? &k->last : NULL;
 }
 
 const struct cached_vector *known_find(struct knowledge *k, const struct view_process *owner,
@@ -106,7 +134,7 @@ const struct cached_vector *known_find(struct knowledge *k, const struct view_pr
 	if (k->all.count >= KEPT_MOST)
 		return work_out_once(k, owner, block);
 	struct cached_vector worked = {.code = code, .length = block->length_bytes, .insns = block->insns};
-	if (!work_out(&worked, &k->memory, owner, block, &k->no_memory))
+	if (!work_out(k, &worked, &k->memory, block))
 		return NULL;
 	if (!vec_push(&k->all, worked) || !hash_add(&k->index, hash, (uint32_t)k->all.count - 1)) {
 		k->no_memory = true;
@@ -147,5 +175,6 @@ void knowledge_free(struct knowledge *k)
 	hash_free(&k->index);
 	arena_free(&k->memory);
 	arena_free(&k->once);
+	free(k->shapes);
 	*k = (struct knowledge){0};
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "backend/engine/decoded.h"
+#include "backend/engine/shapes.h"
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/vec.h"
@@ -41,6 +42,7 @@ struct knowledge {
 	struct hash_index index;   /* of all, by the code */
 	struct cached_vector last; /* of a block that was not kept */
 	struct arena memory, once; /* what they point to */
+	struct shapes *shapes;     /* of the instructions met so far; NULL: none yet */
 	bool unshared;             /* the caller's: there is one process, whose blocks are asked for once each */
 	bool no_memory;
 };
