@@ -15,7 +15,7 @@
 #include "session/explain.h"
 #include "session/interrupt.h"
 
-enum { HELP, ON, COSTS, BY, CONFIDENCE, JSON, CSV, OUTPUT, PROGRAM_OUTPUT, QUIET };
+enum { HELP, ON, COSTS, BY, NO_ADVICE, CONFIDENCE, JSON, CSV, OUTPUT, PROGRAM_OUTPUT, QUIET };
 enum explain_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 
 const struct option_row explain_option_rows[] = {
@@ -33,6 +33,7 @@ const struct option_row explain_option_rows[] = {
 	{.help = "Report"},
 	{0, "by", "function|line|object",
 	 "also by function, source line, or variable and allocation (needs the engine)", BY},
+	{0, "no-advice", NULL, "do not look for what to change: advice takes more executions", NO_ADVICE},
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
 	{'o', "output", "FILE", "write the report to this file (- is standard output; default: standard error)",
@@ -51,7 +52,7 @@ struct explain_request {
 	enum breakdown_by by;
 	enum explain_format format;
 	double confidence;
-	bool help, quiet, silent;
+	bool help, quiet, silent, no_advice;
 };
 
 /* The index of the word in words, which ends with NULL. */
@@ -89,6 +90,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->silent = word == 1;
 		return true;
+	case NO_ADVICE: return r->no_advice = true;
 	case JSON: r->format = FORMAT_JSON; return true;
 	case CSV: r->format = FORMAT_CSV; return true;
 	case OUTPUT: r->output = value; return true;
@@ -115,18 +117,32 @@ static int show_help(void)
 
 /* ---- which machine ---- */
 
-/* The levels of caches for data; 3 where this machine says nothing of its caches. */
-static bool find_levels(const char *name, bool here, unsigned *levels, struct error *err)
+static double way_bytes(const struct machine_cache *cache) { return (double)cache->sets * cache->line_bytes; }
+
+/* The levels of caches for data, and what advice needs to know; 3 levels where this machine says nothing of its
+ * caches: then there is no model to give advice with. */
+static bool find_shape(const char *name, bool here, struct explain_asked *asked, struct error *err)
 {
 	struct machine machine;
-	*levels = 0;
+	struct advice_facts *facts = &asked->facts;
 	if (!machine_find(name, &machine, err)) {
-		*levels = 3;
+		asked->levels = 3;
 		return here && err->code == ERROR_UNSUPPORTED;
 	}
-	for (unsigned at = machine.first_data; at != MACHINE_NONE; at = machine.caches[at].next)
-		++*levels;
-	*levels = *levels > 3 ? 3 : *levels ? *levels : 1;
+	for (unsigned at = machine.first_data; at != MACHINE_NONE; at = machine.caches[at].next) {
+		const struct machine_cache *cache = &machine.caches[at];
+		if (asked->levels < 2)
+			facts->way_bytes[asked->levels] = way_bytes(cache);
+		if (asked->levels++ == 0)
+			facts->line_bytes = cache->line_bytes;
+	}
+	asked->levels = asked->levels > 3 ? 3 : asked->levels ? asked->levels : 1;
+	facts->page_bytes = machine.page_bytes ? machine.page_bytes : 4096;
+	if (machine.first_data_tlb != MACHINE_NONE) {
+		const struct machine_tlb *tlb = &machine.tlbs[machine.first_data_tlb];
+		facts->tlb_entries = (double)tlb->sets * tlb->ways * tlb->pages_per_entry;
+	}
+	asked->advice_on = name;
 	return true;
 }
 
@@ -224,7 +240,7 @@ int command_explain(int argc, char **argv)
 	if (!find_machine(r.on, &machine, &err))
 		return say_failed(&err, TARE_USAGE);
 	bool here = strcmp(machine, "host") == 0;
-	if (!find_levels(machine, here, &asked.levels, &err))
+	if (!find_shape(machine, here, &asked, &err))
 		return say_failed(&err, err.code == ERROR_NOT_FOUND ? TARE_USAGE : TARE_CANNOT_MEASURE);
 	if (!explain_find_costs(r.costs, machine, here, r.confidence, !r.quiet, &costs, &err))
 		return say_failure(&err);
@@ -235,6 +251,8 @@ int command_explain(int argc, char **argv)
 	asked.why_no_costs = costs.known ? NULL : costs.why;
 	asked.costs_note = costs.known && costs.why[0] ? costs.why : NULL;
 	asked.by = r.by;
+	if (r.no_advice)
+		asked.advice_on = NULL;
 	asked.confidence = r.confidence;
 	asked.program_output = r.silent ? OUTPUT_NONE : OUTPUT_FIRST;
 	int code = explain_with(&r, &asked);

@@ -27,6 +27,8 @@ struct native_times {
 	double page_faults;   /* minor ones */
 	double major_faults;
 	size_t threads_most;
+	double resident_most_bytes; /* of the first process, by the last look at it; 0: none saw it */
+	bool several_processes;
 	/* looks at the threads, by what a thread waited for; dt: seconds that the looks stand for */
 	uint64_t looks, running, waits[CAUSES];
 	double dt_waiting; /* thread-seconds in which a thread waited */

@@ -17,7 +17,8 @@ enum {
 	BESIDE_CAUSES = 25,
 	EIGHTHS = 8,
 	PLACES_SHOWN = 20,
-	CAUSES_BESIDE = 3
+	CAUSES_BESIDE = 3,
+	ADVICE_SHOWN = 8
 };
 
 /* Some ticks of Linux's slowest timer, 100 a second. */
@@ -357,17 +358,31 @@ static void add_missing(struct document *d, const struct explanation *e)
 		}
 }
 
+/* "At FILE:33: " */
+static const char *advice_place(struct document *d, const struct explained_advice *a)
+{
+	const char *slash = a->file ? strrchr(a->file, '/') : NULL, *file = slash ? slash + 1 : a->file;
+	if (file && a->line)
+		return document_printf(d, "At %s:%u: ", document_escaped(d, file), a->line);
+	return a->function ? document_printf(d, "In %s: ", document_escaped(d, a->function)) : "";
+}
+
 static void add_advice(struct document *d, const struct explanation *e)
 {
-	for (size_t i = 0; i < e->advice.count; i++) {
+	if (!e->advice.count)
+		return;
+	document_add(d, BLOCK_SUBTITLE, "Advice", "");
+	for (size_t i = 0; i < e->advice.count && i < ADVICE_SHOWN; i++) {
 		const struct explained_advice *a = &e->advice.items[i];
-		const char *slash = a->file ? strrchr(a->file, '/') : NULL;
-		const char *file = slash ? slash + 1 : a->file;
 		document_add(d, BLOCK_NOTE, "!",
-			     document_printf(d, "%s%s%s %s", a->text,
-					     file ? document_printf(d, " At %s:%u.", file, a->line) : "", "",
-					     a->evidence));
+			     document_printf(d, "%s%s %s About %s, %s of the time. [%s]", advice_place(d, a),
+					     a->text, a->evidence, time_cell(d, a->seconds), percent(d, a->share),
+					     a->rule));
 	}
+	if (e->advice.count > ADVICE_SHOWN)
+		document_add(d, BLOCK_NOTE, "-",
+			     document_printf(d, "%zu more in --json", e->advice.count - ADVICE_SHOWN));
+	document_add(d, BLOCK_GAP, NULL, NULL);
 }
 
 static const char *source_sentence(struct document *d, const struct explanation *e)
@@ -395,12 +410,12 @@ void report_explanation_text(FILE *out, const struct explanation *e, const struc
 		add_causes(&d, e, (size_t)table_width(options));
 		document_add(&d, BLOCK_GAP, NULL, NULL);
 	}
+	add_advice(&d, e);
 	add_sum(&d, e);
 	document_add(&d, BLOCK_NOTE, "-", source_sentence(&d, e));
 	for (size_t i = 0; i < e->notes.count; i++)
 		document_add(&d, BLOCK_NOTE, e->notes.items[i].rank == NOTE_ACT ? "!" : "-",
 			     e->notes.items[i].text);
-	add_advice(&d, e);
 	if (e->by) {
 		document_add(&d, BLOCK_GAP, NULL, NULL);
 		add_places(&d, e, (size_t)table_width(options));

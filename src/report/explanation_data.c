@@ -87,8 +87,11 @@ static void write_advice(struct json *json, const struct explained_advice *a)
 	json_write_text(json, "rule", a->rule);
 	json_write_text(json, "text", a->text);
 	json_write_text(json, "evidence", a->evidence);
+	json_write_text(json, "function", a->function);
 	json_write_text(json, "file", a->file);
 	json_write_integer(json, "line", a->line);
+	json_write_number(json, "seconds", a->seconds);
+	json_write_number(json, "share", a->share);
 	json_write_close(json, '}');
 }
 
@@ -196,4 +199,9 @@ void report_explanation_csv(FILE *out, const struct explanation *e)
 					&(struct bounded){e->places[i].seconds[c], NAN, NAN}, true);
 				csv_part(out, NULL, "");
 			}
+	for (size_t i = 0; i < e->advice.count; i++) {
+		const struct explained_advice *a = &e->advice.items[i];
+		csv_row(out, "advice", a->rule, a->function, &(struct bounded){a->seconds, NAN, NAN}, true);
+		csv_part(out, NULL, a->evidence);
+	}
 }

@@ -78,11 +78,13 @@ struct explained_place {
 };
 
 struct explained_advice {
-	const char *rule;     /* "stride-of-a-power-of-two", … */
+	const char *rule;     /* "conflict-misses", … */
 	const char *text;     /* what to do */
 	const char *evidence; /* the numbers that the rule applies to */
-	const char *file;     /* NULL */
+	const char *function; /* of code without lines; NULL */
+	const char *file;     /* NULL; without a function too, it is about the whole program */
 	unsigned line;
+	double seconds, share; /* that it is about, by typical costs; of the time that shares are of */
 };
 
 struct explanation {
@@ -107,7 +109,8 @@ struct explanation {
 	enum breakdown_by by;                    /* of the places */
 	struct explained_place *places;
 	size_t n_places;
-	VEC(struct explained_advice) advice;
+	VEC(struct explained_advice) advice; /* the longest time first */
+	const char *why_no_advice;           /* it was not looked for: why; NULL */
 	VEC(struct result_note) notes;
 	struct result *result; /* of the counting execution; freed with it */
 	int wait_status;       /* of the execution that was not under an engine */

@@ -5,21 +5,7 @@
 #include <sys/wait.h>
 
 #include "explain/by_place.h"
-#include "measure/streams.h"
-#include "session/native.h"
-#include "session/session.h"
-
-/* By place: of an execution that adds something, another may follow. */
-enum { PASSES_MOST = 8 };
-
-struct explaining {
-	const struct explain_asked *asked;
-	struct explanation *e;
-	struct session session;
-	struct streams streams;
-	size_t executions; /* so far */
-	struct native_times native;
-};
+#include "session/explain_inside.h"
 
 static void tell(const struct explaining *x, const char *what)
 {
@@ -54,7 +40,7 @@ static bool count(struct explaining *x, struct error *err)
 		.program_output = asked->here ? OUTPUT_NONE : asked->program_output,
 		.interrupt = asked->interrupt,
 	};
-	if (asked->here || asked->by) {
+	if (asked->here || asked->by || asked->advice_on) {
 		bool silent;
 		struct command command = x->session.command;
 		if (!streams_next(&x->streams, x->executions++, &command, &silent, err))
@@ -73,6 +59,14 @@ static bool count(struct explaining *x, struct error *err)
 	return true;
 }
 
+/* What threads take from each other is in the counts of misses only if they take turns, as they do when that is
+ * asked for: else one may have ended before the next begins. */
+static bool keep_in_step(struct explaining *x, struct error *err)
+{
+	return (x->asked->here && x->native.threads_most <= 1) ||
+	       session_add_events(&x->session, "false-sharing-misses:u", err);
+}
+
 static bool run(struct explaining *x, struct error *err)
 {
 	const struct explain_asked *asked = x->asked;
@@ -87,19 +81,18 @@ static bool run(struct explaining *x, struct error *err)
 	/* two, if the program's input can be given again; how many there will be, counting by place shows */
 	if (done)
 		done = streams_open(&x->streams, &x->session.command, asked->program_output,
-				    asked->here || asked->by ? 2 : 1, asked->interrupt, err);
-	return done && (!asked->here || run_native(x, err)) && count(x, err);
+				    asked->here || asked->by || asked->advice_on ? 2 : 1, asked->interrupt, err);
+	return done && (!asked->here || run_native(x, err)) && keep_in_step(x, err) && count(x, err);
 }
 
 /* ---- by place ---- */
 
-/* One execution more, of what is missing yet. *more: it had some of it. */
-static bool add_places(struct explaining *x, struct by_place *places, const char *events, bool *more,
-		       struct error *err)
+bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events,
+		     bool (*take)(void *context, const struct breakdown *breakdown), void *context,
+		     struct error *err)
 {
 	const struct explain_asked *asked = x->asked;
-	struct session_target target = {
-		.kind = TARGET_COMMAND, .program = asked->program, .reproducible = asked->by != BREAKDOWN_NONE};
+	struct session_target target = {.kind = TARGET_COMMAND, .program = asked->program, .reproducible = true};
 	struct session s;
 	bool silent;
 	struct command command = {.argv = asked->program, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
@@ -109,15 +102,15 @@ static bool add_places(struct explaining *x, struct by_place *places, const char
 		.confidence = asked->confidence,
 		.program_output = OUTPUT_NONE,
 		.interrupt = asked->interrupt,
-		.locations = asked->by == BREAKDOWN_BY_OBJECT ? LOCATIONS_OF_DATA : LOCATIONS_OF_CODE,
+		.locations = by == BREAKDOWN_BY_OBJECT ? LOCATIONS_OF_DATA : LOCATIONS_OF_CODE,
 	};
 	tell(x, "counting by place");
-	bool done = session_open(&s, &target, asked->on, NULL, 0, err) && session_add_events(&s, events, err) &&
+	bool done = session_open(&s, &target, on, NULL, 0, err) && session_add_events(&s, events, err) &&
 		    streams_next(&x->streams, x->executions++, &command, &silent, err);
 	if (done) {
 		s.command.stdin_fd = command.stdin_fd;
-		done = session_measure(&s, &options, err) && session_break_down(&s, asked->by, false, err) &&
-		       (by_place_add(places, s.result->breakdown, more) || error_no_memory(err));
+		done = session_measure(&s, &options, err) && session_break_down(&s, by, false, err) &&
+		       (take(context, s.result->breakdown) || error_no_memory(err));
 		if (done && s.result->interrupted)
 			done = error_set(err, ERROR_SYSTEM, "interrupted");
 	}
@@ -125,25 +118,36 @@ static bool add_places(struct explaining *x, struct by_place *places, const char
 	return done;
 }
 
+struct taking_places {
+	struct by_place places;
+	bool more;
+};
+
+static bool take_places(void *context, const struct breakdown *breakdown)
+{
+	struct taking_places *t = context;
+	return by_place_add(&t->places, breakdown, &t->more);
+}
+
 static bool by_place(struct explaining *x, struct error *err)
 {
-	struct by_place places;
-	bool more = true, done = true;
+	struct taking_places t = {.more = true};
+	bool done = true;
 	if (x->asked->by == BREAKDOWN_NONE || !x->asked->costs)
 		return true;
-	by_place_begin(&places, x->e, x->asked->levels, x->asked->costs);
-	for (unsigned i = 0; done && more && i < PASSES_MOST; i++) {
+	by_place_begin(&t.places, x->e, x->asked->levels, x->asked->costs);
+	for (unsigned i = 0; done && t.more && i < PASSES_MOST; i++) {
 		struct str events = {0};
-		by_place_events(&places, &events);
-		more = events.length > 0;
+		by_place_events(&t.places, &events);
+		t.more = events.length > 0;
 		done = !events.failed || error_no_memory(err);
-		if (done && more)
-			done = add_places(x, &places, events.text, &more, err);
+		if (done && t.more)
+			done = explaining_pass(x, x->asked->on, x->asked->by, events.text, take_places, &t, err);
 		str_free(&events);
 	}
 	if (done)
-		return by_place_end(&places, err);
-	by_place_free(&places);
+		return by_place_end(&t.places, err);
+	by_place_free(&t.places);
 	return false;
 }
 
@@ -198,7 +202,7 @@ bool explain_run(const struct explain_asked *asked, struct explanation *out, str
 	}
 	bool done = run(&x, err) &&
 		    causes_explain(out, asked->levels, asked->costs, asked->here ? &x.native : NULL, err) &&
-		    by_place(&x, err) && add_notes(&x, err);
+		    explaining_advise(&x, err) && by_place(&x, err) && add_notes(&x, err);
 	streams_close(&x.streams);
 	session_close(&x.session);
 	if (!done)

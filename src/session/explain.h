@@ -9,6 +9,7 @@
 
 #include <signal.h>
 
+#include "explain/advice.h"
 #include "explain/costs.h"
 #include "measure/measure.h"
 #include "result/explanation.h"
@@ -20,6 +21,10 @@ struct explain_asked {
 	unsigned levels;           /* of data caches, 1 to 3 */
 	const struct costs *costs; /* NULL: why_no_costs */
 	const char *why_no_costs, *costs_note; /* costs_note: a remark on the costs; NULL */
+	/* the machine that lines are counted on for advice, as "model:" has it; NULL: no advice. Facts but for
+	 * costs and memory */
+	const char *advice_on;
+	struct advice_facts facts;
 	enum breakdown_by by;
 	enum program_output program_output; /* of the first execution */
 	double confidence;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +137,17 @@ static void keep_delay(struct looking *l, pid_t pid, pid_t tid)
 	l->failed |= !vec_push(&l->threads, ((struct seen_thread){tid, delay}));
 }
 
+/* pthread_join(3) is a futex(2), too: on the other thread's number, which is there as long as that lives. */
+static bool waits_for_thread(pid_t pid, const char *syscall)
+{
+	char path[64];
+	unsigned long long value;
+	if (sscanf(syscall, "%*s %*s %*s %llx", &value) != 1 || value <= 1 || value > INT_MAX)
+		return false;
+	snprintf(path, sizeof path, "/proc/%d/task/%llu", (int)pid, value);
+	return access(path, F_OK) == 0;
+}
+
 static void look_at_thread(struct looking *l, pid_t pid, pid_t tid, double dt)
 {
 	char path[64], text[256];
@@ -154,8 +166,19 @@ static void look_at_thread(struct looking *l, pid_t pid, pid_t tid, double dt)
 		t->running++;
 		return;
 	}
-	t->waits[native_cause_of(strtol(text, NULL, 10))]++;
+	enum cause cause = native_cause_of(strtol(text, NULL, 10));
+	t->waits[cause == CAUSE_LOCKS && waits_for_thread(pid, text) ? CAUSE_WAITING : cause]++;
 	t->dt_waiting += dt;
+}
+
+/* What the process has had in memory at most; of its present program alone, other than getrusage(2) says. */
+static void look_at_memory(struct looking *l)
+{
+	char path[64], text[4096];
+	snprintf(path, sizeof path, "/proc/%d/status", (int)l->pid);
+	const char *at = read_small(path, text, sizeof text) ? strstr(text, "\nVmHWM:") : NULL;
+	if (at)
+		l->times->resident_most_bytes = 1024 * strtod(at + 7, NULL);
 }
 
 /* Appends the children of the process's threads. */
@@ -178,6 +201,7 @@ static void look(struct looking *l, uint64_t now_ns)
 	size_t n = 1, threads = 0;
 	double dt = 1e-9 * (double)(now_ns - l->last_ns);
 	l->last_ns = now_ns;
+	look_at_memory(l);
 	for (size_t i = 0; i < n; i++) {
 		char path[64];
 		snprintf(path, sizeof path, "/proc/%d/task", (int)processes[i]);
@@ -196,6 +220,7 @@ static void look(struct looking *l, uint64_t now_ns)
 	}
 	if (threads > l->times->threads_most)
 		l->times->threads_most = threads;
+	l->times->several_processes |= n > 1;
 }
 
 static void tick(void *context, uint64_t now_ns, uint64_t *tick_ns)

@@ -102,6 +102,27 @@ static void names(void)
 	ok(!machine_find("recent", &m, &err) && !machine_find("", &m, &err), "what machines extend is no machine");
 }
 
+static void variants(void)
+{
+	struct machine m = find("zen4+prefetch");
+	bool all = true;
+	for (unsigned at = m.first_data; at < m.n_caches; at = m.caches[at].next)
+		all &= m.caches[at].prefetch == PREFETCH_STRIDE && m.caches[at].prefetch_degree == 1;
+	equal_text(m.name, "zen4+prefetch", "a variant has its own name");
+	ok(all && m.caches[m.first_instruction].prefetch == PREFETCH_NONE && m.direction.kind == PREDICT_TAGE &&
+		   is_cache(&m, "L1D", 32, 8, 64),
+	   "+prefetch: a stride prefetcher in each cache for data, and nothing else");
+	m = find("pentium+prefetch+backward-taken");
+	equal_text(m.name, "pentium+prefetch+backward-taken", "suffixes are in the order that they were given in");
+	ok(m.direction.kind == PREDICT_BACKWARD_TAKEN && m.caches[m.first_data].prefetch == PREFETCH_STRIDE,
+	   "each does its part");
+	struct error err = {0};
+	ok(machine_check(&m, &err), "and the machine is sound: %s", err.text);
+	ok(!machine_find("zen4+prefetching", &m, &err) && !machine_find("+prefetch", &m, &err) &&
+		   !machine_find("zen4+prefetch+prefetch+prefetch", &m, &err),
+	   "another suffix, a suffix alone, and more than there are: no machine");
+}
+
 /* ---- check ---- */
 
 static void checks_structs(void)
@@ -344,6 +365,7 @@ int main(void)
 		every_value_has_a_source(*name);
 	papers();
 	names();
+	variants();
 	checks_structs();
 	this_machine();
 	drawing();

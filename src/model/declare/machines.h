@@ -16,8 +16,9 @@
 #include "model/declare/conf.h"
 #include "model/core/machine.h"
 
-/* name: of machine_names(), or a path, which has a '/' or ends with ".conf". Unknown: ERROR_NOT_FOUND with the
- * nearest names. */
+/* name: of machine_names(), or a path, which has a '/' or ends with ".conf"; behind it what makes another machine
+ * of it: "+prefetch", a stride prefetcher (by instruction, one line ahead) in each cache on the data's way;
+ * "+backward-taken", that static branch prediction. Unknown: ERROR_NOT_FOUND with the nearest names. */
 bool machine_find(const char *name, struct machine *out, struct error *err);
 
 /* The same with every value's place and source, for showing. On success the caller frees it with

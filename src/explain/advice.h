@@ -1,0 +1,38 @@
+/*
+ * Advice: what to change, where a rule with its evidence applies. Each piece has the numbers that it rests on, the
+ * source line, and the time that it is about, by typical costs.
+ *
+ * What always holds:
+ *  1. A rule speaks only of what is worth it: ADVICE_SHARE of the CPU time at least (of waiting: of all time),
+ *     and ADVICE_SECONDS.
+ *  2. A rule that lacks one of its numbers, or a cost, is silent.
+ *  3. The longest time comes first. Nothing is executed here, and no clock is read. */
+#ifndef TARE_EXPLAIN_ADVICE_H
+#define TARE_EXPLAIN_ADVICE_H
+
+#include "base/error.h"
+#include "explain/costs.h"
+#include "explain/evidence.h"
+#include "result/explanation.h"
+
+#define ADVICE_SHARE 0.05
+#define ADVICE_SECONDS 1e-3
+
+/* The machine that evidence was counted on, and its costs. */
+struct advice_facts {
+	unsigned levels;
+	const struct costs *costs;
+	double line_bytes, page_bytes;
+	double way_bytes[2];        /* of L1, L2: addresses so far apart share a set; 0: there is none */
+	double tlb_entries;         /* of the first TLB for data; 0: there is none */
+	double resident_most_bytes; /* of the program as it is; NAN: not known */
+};
+
+/* What the explanation's causes make worth counting by line. */
+struct evidence_wish advice_wish(const struct explanation *e, unsigned levels);
+
+/* Adds to e->advice. */
+bool advice_give(struct explanation *e, const struct evidence_rows *evidence, const struct advice_facts *facts,
+		 struct error *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* Advice of `tare explain`: the executions that count by line what its rules need. */
+#include <math.h>
+
+#include "base/str.h"
+#include "explain/advice.h"
+#include "session/explain_inside.h"
+
+struct gathering {
+	struct evidence_rows rows;
+	bool variant, more;
+};
+
+static bool take(void *context, const struct breakdown *breakdown)
+{
+	struct gathering *g = context;
+	return evidence_add(&g->rows, g->variant, breakdown, &g->more);
+}
+
+/* Of the machine, or of its variant: executions until no more comes. */
+static bool gather(struct explaining *x, struct gathering *g, struct error *err)
+{
+	struct str on = {0};
+	bool done = true;
+	str_appendf(&on, "model:%s%s", x->asked->advice_on, g->variant ? "+prefetch+backward-taken" : "");
+	g->more = true;
+	for (unsigned i = 0; done && g->more && i < PASSES_MOST; i++) {
+		struct str events = {0};
+		evidence_events(&g->rows, g->variant, &events);
+		g->more = events.length > 0;
+		done = (!events.failed && !on.failed) || error_no_memory(err);
+		if (done && g->more)
+			done = explaining_pass(x, on.text, BREAKDOWN_BY_LINE, events.text, take, g, err);
+		str_free(&events);
+	}
+	str_free(&on);
+	return done;
+}
+
+bool explaining_advise(struct explaining *x, struct error *err)
+{
+	const struct explain_asked *asked = x->asked;
+	struct advice_facts facts = asked->facts;
+	struct gathering g = {0};
+	if (!asked->advice_on || !asked->costs)
+		return true;
+	facts.costs = asked->costs;
+	facts.levels = asked->levels;
+	bool known = asked->here && x->native.resident_most_bytes > 0 && !x->native.several_processes;
+	facts.resident_most_bytes = known ? x->native.resident_most_bytes : NAN;
+	struct evidence_wish wish = advice_wish(x->e, asked->levels);
+	evidence_want(&g.rows, &wish);
+	bool done = gather(x, &g, err);
+	g.variant = true;
+	done = done && gather(x, &g, err) && advice_give(x->e, &g.rows, &facts, err);
+	evidence_free(&g.rows);
+	return done;
+}

@@ -1,0 +1,31 @@
+/* What the pieces of explain.h's session share: explain.c, explain_advice.c. */
+#ifndef TARE_SESSION_EXPLAIN_INSIDE_H
+#define TARE_SESSION_EXPLAIN_INSIDE_H
+
+#include "measure/streams.h"
+#include "session/explain.h"
+#include "session/native.h"
+#include "session/session.h"
+
+/* By place: of an execution that adds something, another may follow. */
+enum { PASSES_MOST = 8 };
+
+struct explaining {
+	const struct explain_asked *asked;
+	struct explanation *e;
+	struct session session;
+	struct streams streams;
+	size_t executions; /* so far */
+	struct native_times native;
+};
+
+/* One execution more, that counts events on that backend by place. take() has the breakdown; false: memory ran
+ * out. */
+bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events,
+		     bool (*take)(void *context, const struct breakdown *breakdown), void *context,
+		     struct error *err);
+
+/* Counts what the rules need, and adds the advice. */
+bool explaining_advise(struct explaining *x, struct error *err);
+
+#endif

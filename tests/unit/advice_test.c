@@ -1,0 +1,298 @@
+/* Advice: each rule at planted numbers that it speaks of, and at the nearest ones that it is silent about. */
+#include <stdlib.h>
+
+#include "explain/advice.h"
+#include "explain/causes.h"
+#include "tap.h"
+
+/* What a rule sees: a line's counts, and what the program is otherwise. */
+struct planted {
+	double counts[EVIDENCES];
+	bool not_counted[EVIDENCES];
+	double faults, faults_s, resident, locks_s, total_s, cpu_s;
+	bool no_costs;
+};
+
+static const struct planted nothing = {.resident = NAN, .total_s = 0.09999, .cpu_s = 0.09999};
+
+static void has_text(const char *whole, const char *part, const char *fact)
+{
+	if (!ok(strstr(whole, part) != NULL, "%s", fact))
+		printf("# seen: %s\n", whole);
+}
+
+/* The rules that speak, "a b"; the first one's evidence and seconds. */
+static char rules[200], evidence[300], text[300];
+static double seconds;
+
+static void give(const struct planted *p)
+{
+	static const double ns[OPERATIONS] = {
+		[OPERATION_L2_HIT] = 10, [OPERATION_L3_HIT] = 50,   [OPERATION_MEMORY] = 100,
+		[OPERATION_TLB_HIT] = 5, [OPERATION_TLB_WALK] = 40, [OPERATION_BRANCH_MISS] = 20,
+	};
+	struct costs costs = {0};
+	for (unsigned o = 0; o < OPERATIONS && !p->no_costs; o++)
+		costs.of[o] = (struct cost){
+			.known = ns[o] > 0, .typical = ns[o] * 1e-9, .least = NAN, .most = NAN};
+	struct advice_facts facts = {.levels = 3,
+				     .costs = &costs,
+				     .line_bytes = 64,
+				     .page_bytes = 4096,
+				     .way_bytes = {4096, 65536},
+				     .tlb_entries = 64,
+				     .resident_most_bytes = p->resident};
+	struct explained_part part = {.count = p->faults};
+	struct explanation e = {.has_measured = true, .total_s = p->total_s, .cpu_s = p->cpu_s};
+	e.causes[CAUSE_FAULTS] = (struct explained_cause){
+		.known = p->faults > 0, .seconds = {.typical = p->faults_s}, .parts = &part, .n_parts = 1};
+	e.causes[CAUSE_LOCKS] = (struct explained_cause){.known = p->locks_s > 0,
+							 .seconds = {.typical = p->locks_s}};
+	struct evidence_rows rows = {0};
+	struct evidence_row row = {.file = "/src/a.c", .function = "f", .line = 7};
+	for (unsigned k = 0; k < EVIDENCES; k++) {
+		rows.taken[k] = !p->not_counted[k];
+		row.counts[k] = p->counts[k];
+	}
+	struct error err = {0};
+	bool done = vec_push(&rows.rows, row) && advice_give(&e, &rows, &facts, &err);
+	*rules = *evidence = *text = '\0';
+	seconds = NAN;
+	for (size_t i = 0; done && i < e.advice.count; i++)
+		snprintf(rules + strlen(rules), sizeof rules - strlen(rules), "%s%s", i ? " " : "",
+			 e.advice.items[i].rule);
+	if (done && e.advice.count) {
+		snprintf(evidence, sizeof evidence, "%s", e.advice.items[0].evidence);
+		snprintf(text, sizeof text, "%s", e.advice.items[0].text);
+		seconds = e.advice.items[0].seconds;
+	}
+	evidence_free(&rows);
+	explanation_free(&e);
+}
+
+static bool about(double expected) { return fabs(seconds - expected) < 1e-12; }
+
+static void conflicts(void)
+{
+	struct planted p = nothing;
+	p.counts[EVIDENCE_L1_MISSES] = 1e6;
+	p.counts[EVIDENCE_L1_CONFLICTS] = 5e5;
+	give(&p);
+	equal_text(rules, "conflict-misses", "half of the L1 misses are conflicts: pad");
+	ok(about(5e5 * 10e-9), "each costs a hit of L2");
+	has_text(evidence, "500,000 of 1,000,000 L1 misses", "with both numbers");
+	has_text(text, "a multiple of 4,096 bytes", "and how far apart lines of a set are");
+	p.counts[EVIDENCE_L1_CONFLICTS] = 499999;
+	give(&p);
+	equal_text(rules, "", "less than half: nothing");
+	p = nothing;
+	p.counts[EVIDENCE_L1_MISSES] = p.counts[EVIDENCE_L2_MISSES] = 1e6;
+	p.counts[EVIDENCE_L2_CONFLICTS] = 9e5;
+	give(&p);
+	equal_text(rules, "conflict-misses", "likewise of L2");
+	ok(about(9e5 * 50e-9), "each costs a hit of L3");
+	has_text(text, "65,536 bytes", "and L2's sets");
+	p.not_counted[EVIDENCE_L2_CONFLICTS] = true;
+	give(&p);
+	equal_text(rules, "", "conflicts that were not counted are not none, nor all");
+}
+
+static void pages(void)
+{
+	struct planted p = nothing;
+	p.counts[EVIDENCE_L1_MISSES] = 1e6;
+	p.counts[EVIDENCE_TLB_MISSES] = 250000;
+	p.counts[EVIDENCE_TLB_WALKS] = 100000;
+	p.counts[EVIDENCE_STRIDE_USED] = 600;
+	p.counts[EVIDENCE_STRIDE_MISSES] = 400;
+	p.counts[EVIDENCE_READ_BYTES] = 8e6;
+	give(&p);
+	equal_text(rules, "stride-of-pages", "a page for each fourth line, along a stride: interchange");
+	ok(about(150000 * 5e-9 + 100000 * 40e-9 + 1e6 * 10e-9), "hits of the second TLB, walks, and misses of L1");
+	p.counts[EVIDENCE_TLB_MISSES] = 249999;
+	give(&p);
+	equal_text(rules, "one-field", "fewer pages: a matter of the line's bytes");
+	p.counts[EVIDENCE_TLB_MISSES] = 1e6;
+	p.counts[EVIDENCE_STRIDE_USED] = 0;
+	give(&p);
+	equal_text(rules, "pages-in-no-order", "in no order: huge pages");
+	ok(about(900000 * 5e-9 + 100000 * 40e-9), "by the TLB's time alone");
+	p.counts[EVIDENCE_STRIDE_USED] = 150;
+	give(&p);
+	equal_text(rules, "", "neither a stride nor none: nothing");
+	p.counts[EVIDENCE_STRIDE_MISSES] = 0;
+	p.not_counted[EVIDENCE_STRIDE_USED] = true;
+	give(&p);
+	equal_text(rules, "", "strides were not counted: nothing");
+}
+
+static void fields(void)
+{
+	struct planted p = nothing;
+	p.counts[EVIDENCE_L1_MISSES] = 1e6;
+	p.counts[EVIDENCE_L2_MISSES] = 5e5;
+	p.counts[EVIDENCE_L3_MISSES] = 1e5;
+	p.counts[EVIDENCE_READ_BYTES] = 8e6;
+	p.counts[EVIDENCE_WRITTEN_BYTES] = 8e6;
+	p.counts[EVIDENCE_STRIDE_USED] = p.counts[EVIDENCE_STRIDE_MISSES] = 1e6;
+	give(&p);
+	equal_text(rules, "one-field", "16 of 64 bytes along a stride: a shadow array");
+	ok(about(5e5 * 10e-9 + 4e5 * 50e-9 + 1e5 * 100e-9), "each miss costs the level that had the line");
+	has_text(evidence, "16 bytes are used of each line of 64 bytes", "with the bytes");
+	p.counts[EVIDENCE_READ_BYTES] = 9e6;
+	give(&p);
+	equal_text(rules, "", "17 bytes: nothing");
+	p.counts[EVIDENCE_READ_BYTES] = 0;
+	p.counts[EVIDENCE_STRIDE_USED] = 999999;
+	give(&p);
+	equal_text(rules, "", "less than half along a stride: nothing");
+}
+
+static void branches(void)
+{
+	struct planted p = nothing;
+	p.counts[EVIDENCE_CONDITIONAL] = 1e6;
+	p.counts[EVIDENCE_TAKEN] = 75e4;
+	p.counts[EVIDENCE_STATIC_MISSES] = 25e4; /* wrong when it was not taken: backward */
+	p.counts[EVIDENCE_MISPREDICTED] = 251000;
+	give(&p);
+	equal_text(rules, "short-loop", "a backward branch that is left after 4 turns, mispredicted: unroll");
+	ok(about(251000 * 20e-9), "each costs a misprediction");
+	has_text(text, "4.0 turns", "with its turns");
+	p.counts[EVIDENCE_STATIC_MISSES] = 75e4;
+	give(&p);
+	equal_text(rules, "unpredictable-branch", "the same counts of a forward branch: arithmetic");
+	p.counts[EVIDENCE_TAKEN] = 94e4;
+	p.counts[EVIDENCE_STATIC_MISSES] = 6e4;
+	give(&p);
+	equal_text(rules, "", "17 turns: nothing");
+	p.counts[EVIDENCE_STATIC_MISSES] = 94e4;
+	p.counts[EVIDENCE_MISPREDICTED] = 99999 * 2.6;
+	p.counts[EVIDENCE_CONDITIONAL] = 2.7e6;
+	give(&p);
+	equal_text(rules, "", "a forward branch that is predicted nine times of ten: nothing");
+}
+
+static void sharing(void)
+{
+	struct planted p = nothing;
+	p.counts[EVIDENCE_FALSE_SHARING] = 1e5;
+	give(&p);
+	equal_text(rules, "false-sharing", "bytes of other threads' lines: pad them");
+	ok(about(1e5 * 50e-9), "each costs the shared level");
+	p.counts[EVIDENCE_FALSE_SHARING] = 99980;
+	give(&p);
+	equal_text(rules, "", "below 5 % of the CPU time: nothing");
+}
+
+static void whole(void)
+{
+	struct planted p = nothing;
+	p.faults = 2001;
+	p.faults_s = 0.01;
+	p.resident = 1000 * 4096;
+	give(&p);
+	equal_text(rules, "memory-again", "more than twice what there is at most: reuse it");
+	p.faults = 2000;
+	give(&p);
+	equal_text(rules, "first-touch", "not more: first touches");
+	p.resident = NAN;
+	give(&p);
+	equal_text(rules, "", "what there is at most is not known: nothing");
+	p = nothing;
+	p.locks_s = 0.02;
+	p.total_s = 0.39999;
+	p.cpu_s = 0.1;
+	give(&p);
+	equal_text(rules, "lock-waiting", "5 % of all time is waiting for locks");
+	p.locks_s = 0.0199;
+	give(&p);
+	equal_text(rules, "", "less: nothing, however much it is of the CPU's");
+}
+
+static void worth(void)
+{
+	struct planted p = nothing;
+	p.counts[EVIDENCE_L1_MISSES] = p.counts[EVIDENCE_L1_CONFLICTS] = 100001;
+	p.total_s = p.cpu_s = 0.001;
+	give(&p);
+	equal_text(rules, "conflict-misses", "a millisecond is worth it");
+	p.counts[EVIDENCE_L1_MISSES] = p.counts[EVIDENCE_L1_CONFLICTS] = 99999;
+	give(&p);
+	equal_text(rules, "", "less is not, whatever its share");
+	p.counts[EVIDENCE_L1_MISSES] = p.counts[EVIDENCE_L1_CONFLICTS] = 1e6;
+	p.no_costs = true;
+	give(&p);
+	equal_text(rules, "", "without costs no rule speaks");
+	p = nothing;
+	p.faults = 10000;
+	p.faults_s = 0.02;
+	p.resident = 4096 * 10000.0;
+	p.counts[EVIDENCE_L1_MISSES] = p.counts[EVIDENCE_L1_CONFLICTS] = 1e6;
+	give(&p);
+	equal_text(rules, "first-touch conflict-misses", "the longest time comes first");
+}
+
+/* ---- which executions are needed ---- */
+
+static void wishes(void)
+{
+	struct explanation e = {.has_measured = true, .total_s = 1, .cpu_s = 0.09999, .threads_most = 2};
+	struct evidence_wish wish = advice_wish(&e, 3);
+	ok(!wish.caches && !wish.tlb && !wish.branches && !wish.sharing, "no cause is known: nothing is counted");
+	e.causes[CAUSE_TLB] = (struct explained_cause){.known = true, .seconds = {.typical = 0.005}};
+	e.causes[CAUSE_L3] = (struct explained_cause){.known = true, .seconds = {.typical = 0.0049}};
+	wish = advice_wish(&e, 3);
+	ok(wish.tlb && !wish.caches, "5 %% of the CPU time is worth it");
+	e.causes[CAUSE_MEMORY] = (struct explained_cause){.known = true, .seconds = {.typical = 0.0001}};
+	wish = advice_wish(&e, 3);
+	ok(wish.caches && wish.sharing, "of caches, all levels together");
+	struct evidence_rows rows;
+	struct str events = {0};
+	evidence_want(&rows, &wish);
+	evidence_events(&rows, true, &events);
+	equal_text(events.text, "l1d-misses:u,l1d-prefetches-used:u", "of the variant: what shows strides");
+	str_free(&events);
+	evidence_free(&rows);
+}
+
+static void gathering(void)
+{
+	uint64_t first[] = {5}, second[] = {7};
+	struct breakdown_row lines[] = {{.name = "f", .file = "a.c", .line = 3, .counts = first},
+					{.name = "g", .file = "a.c", .line = 3, .counts = second}};
+	struct breakdown_event events[] = {{.label = "branch-misses:u"}};
+	struct breakdown b = {
+		.by = BREAKDOWN_BY_LINE, .events = events, .n_events = 1, .rows = lines, .n_rows = 2};
+	struct evidence_rows rows;
+	bool more;
+	evidence_want(&rows, &(struct evidence_wish){.levels = 3, .branches = true});
+	ok(evidence_add(&rows, false, &b, &more) && more && rows.rows.count == 1, "copies of a line are one");
+	const struct evidence_row *row = &rows.rows.items[0];
+	ok(evidence_count(&rows, row, EVIDENCE_MISPREDICTED) == 12, "with the sum of their counts");
+	ok(isnan(evidence_count(&rows, row, EVIDENCE_STATIC_MISSES)) &&
+		   isnan(evidence_count(&rows, row, EVIDENCE_TAKEN)),
+	   "what was not counted is not known");
+	ok(evidence_add(&rows, false, &b, &more) && !more &&
+		   evidence_count(&rows, row, EVIDENCE_MISPREDICTED) == 12,
+	   "what was counted is not counted again");
+	events[0].defect = "wrong";
+	ok(evidence_add(&rows, true, &b, &more) && !more &&
+		   isnan(evidence_count(&rows, row, EVIDENCE_STATIC_MISSES)),
+	   "counts that do not add up are not taken");
+	evidence_free(&rows);
+}
+
+int main(void)
+{
+	conflicts();
+	pages();
+	fields();
+	branches();
+	sharing();
+	whole();
+	worth();
+	wishes();
+	gathering();
+	return done();
+}
