@@ -140,6 +140,18 @@ r = explain("--on", "model:zen4", "--costs", table("branchy.costs", dict(COSTS, 
 equal(first(r), "mispredictions", "random branches: mispredictions first")
 ok(0.4 * 100000 <= causes(r)["mispredictions"]["parts"][0]["count"] <= 0.6 * 100000, "a half of them is mispredicted", causes(r)["mispredictions"])
 
+# 70 % one cause, by construction: half of 100,000 random branches are predicted wrongly, which no predictor can better; they shall take 7 ms,
+# and all instructions together 3 ms. The costs' bounds are 5 % apart, as far as the half may be off.
+N = 100000
+seen = json.loads(tare("count", "--on", "exact", "--json", "-o", "-", "--program-output", "none", "-e", "instructions:u", PROGRAM, "branches", str(N)).out)
+each, wrong = 3e6 / seen["results"][0]["value"], 7e6 / (N / 2)
+built = dict(FREE, **{"instruction": (each, each, each), "branch-miss": (0.95 * wrong, wrong, 1.05 * wrong)})
+r = explain("--on", "model:zen4", "--costs", table("built.costs", built), PROGRAM, "branches", str(N), fact="70 % mispredictions by construction")
+rows = causes(r)
+ok(rows["mispredictions"]["least"] <= 7e-3 <= rows["mispredictions"]["most"], "the 7 ms of mispredictions are within their bounds", rows["mispredictions"])
+ok(abs(rows["computing"]["typical"] - 3e-3) <= 0.01 * 3e-3, "the 3 ms of instructions are found", rows["computing"])
+ok(rows["mispredictions"]["least"] / r["sum"]["least"] <= 0.7 <= rows["mispredictions"]["most"] / r["sum"]["most"], "and so are the 70 %", r["sum"])
+
 r = explain("--costs", table("faults.costs", dict(FREE, **{"page-fault": (1, 1, 1)})), PROGRAM, "faults", "3000", fact="first touches")
 rows = causes(r)
 ok(3000 <= rows["page faults"]["parts"][0]["count"] < 3500 and rows["page faults"]["parts"][0]["source"] == "os", "3,000 pages are 3,000 faults", rows["page faults"])
