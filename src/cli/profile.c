@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/export_options.h"
 #include "cli/page_output.h"
+#include "cli/profile_data.h"
 #include "cli/profile_keep.h"
 #include "cli/progress_line.h"
 #include "cli/profile_options.h"
@@ -287,6 +288,33 @@ static bool check_counting(const struct profile_request *r, struct error *err)
 	return error_hint(err, "leave out %s, or --on %s", option, r->on);
 }
 
+/* What has no meaning for data. */
+static bool check_data(const struct profile_request *r, struct error *err)
+{
+	const struct profiling *p = &r->profiling;
+	const char *option = r->replicates.check                                 ? "--check"
+			     : r->replicates.runs                                ? "-r"
+			     : p->gap || r->has_gaps || p->skid                  ? "-c, --gaps and --skid"
+			     : r->has_stacks                                     ? "-g and --call-graph"
+			     : r->inside.count || r->begin.count || r->end.count ? "--region, --begin and --end"
+			     : r->experiment_name                                ? "--exp"
+			     : r->show.annotate || r->show.disassemble           ? "--annotate and --dis"
+			     : r->show.butterfly || r->show.browse               ? "--butterfly and --browse"
+										 : NULL;
+	if (option)
+		return error_set(err, ERROR_USAGE, "--by data lists data, for which %s has no meaning", option);
+	if (strcmp(r->on, "perf") == 0) {
+		error_set(err, ERROR_USAGE,
+			  "--by data needs each access of the program, and samples do not have it");
+		return error_hint(err, "add --on model:host (misses), or --on exact (reads and writes)");
+	}
+	if (r->output && !profile_data_format(r->export.format)) {
+		error_set(err, ERROR_USAGE, "a data profile is written by --as json, csv or html to -o FILE");
+		return error_hint(err, "'tare report @last' shows the kept run again");
+	}
+	return true;
+}
+
 /* What contradicts itself. */
 static bool check(struct profile_request *r, struct error *err)
 {
@@ -320,6 +348,8 @@ static bool check(struct profile_request *r, struct error *err)
 	if (r->profiling.skid && !r->profiling.gap)
 		return error_set(err, ERROR_USAGE, "--skid needs a period: give -c");
 	if (strcmp(r->on, "perf") != 0 && !check_counting(r, err))
+		return false;
+	if (r->show.by == PROFILE_BY_DATA && !check_data(r, err))
 		return false;
 	if (r->has_rate && (r->profiling.gap || r->has_gaps))
 		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
@@ -443,6 +473,15 @@ static int run(struct profile_request *r)
 	bool timed_out = false;
 	r->profiling.timed_out = &timed_out;
 	r->profiling.interrupt = interrupt_catch();
+	if (r->show.by == PROFILE_BY_DATA)
+		return profile_data(&(struct profile_data_request){.target = &target,
+								   .on = r->on,
+								   .events = r->events.text,
+								   .profiling = &r->profiling,
+								   .show = &r->show,
+								   .format = r->export.format,
+								   .output = r->output,
+								   .keeping = &r->keeping});
 	r->profiling.moments = r->export.format && r->export.format->times;
 	if (!r->export.format)
 		r->profiling.keep = r->output;

@@ -14,15 +14,22 @@
 #include "session/profile.h"
 #include "session/profile_views.h"
 
-/* Data objects have no profile file yet: the command that counts by them is named. */
-static bool refuse_by(const char *value, struct error *err)
+/* object: tare count's word for data */
+static bool parse_by(const char *value, enum profile_by *by, struct error *err)
 {
-	error_set(err, ERROR_USAGE, "'%s' is not function or line", value);
-	return strcmp(value, "object") == 0 || strcmp(value, "data") == 0
-		       ? error_hint(err,
-				    "by variable, array and heap site: 'tare count --on model:host -e l1d-misses "
-				    "--by object PROGRAM'")
-		       : false;
+	static const struct {
+		const char *name;
+		enum profile_by by;
+	} words[] = {{"function", PROFILE_BY_FUNCTION},
+		     {"line", PROFILE_BY_LINE},
+		     {"data", PROFILE_BY_DATA},
+		     {"object", PROFILE_BY_DATA}};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i].name, value) == 0) {
+			*by = words[i].by;
+			return true;
+		}
+	return error_set(err, ERROR_USAGE, "'%s' is not function, line or data", value);
 }
 
 bool show_apply(struct show_request *show, int id, const char *value, struct error *err)
@@ -35,11 +42,7 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 	case SHOW_DIS: return show->disassemble = true;
 	case SHOW_BROWSE: return show->browse = true;
 	case SHOW_BUTTERFLY: return show->butterfly = true;
-	case SHOW_BY:
-		if (strcmp(value, "function") != 0 && strcmp(value, "line") != 0)
-			return refuse_by(value, err);
-		show->by = value[0] == 'l' ? PROFILE_BY_LINE : PROFILE_BY_FUNCTION;
-		return true;
+	case SHOW_BY: return parse_by(value, &show->by, err);
 	case SHOW_TOP:
 		if (!options_number(value, 1, 1000000000, &number, err))
 			return false;

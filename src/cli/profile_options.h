@@ -26,7 +26,8 @@ enum {
 
 /* Rows of a command's option table. */
 #define SHOW_OPTION_ROWS                                                                                          \
-	{0, "by", "function|line", "list functions (default) or source lines", SHOW_BY},                          \
+	{0, "by", "function|line|data", "list functions (default), source lines, or the data that is touched",    \
+	 SHOW_BY},                                                                                                \
 		{0, "lines", NULL, "the same as --by line", SHOW_LINES},                                          \
 		{0, "heavy", NULL, "the same: prof's name for it", SHOW_HEAVY},                                   \
 		{0, "annotate", NULL, "also show the hottest lines in their source", SHOW_ANNOTATE},              \

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/export_options.h"
 #include "cli/page_output.h"
+#include "cli/profile_data.h"
 #include "cli/profile_options.h"
 #include "cli/report_merge.h"
 #include "cli/report_run.h"
@@ -151,7 +152,11 @@ static int show_a_profile(struct report_request *r, struct profile *profile)
 	FILE *out = stdout;
 	int code = TARE_CANNOT_MEASURE;
 	session_trust_profile(profile, &r->keeping);
-	if (r->output && !(out = create(r, &err)))
+	if (r->show.by == PROFILE_BY_DATA) {
+		error_set(&err, ERROR_USAGE, "this profile is of code: it does not have the data");
+		error_hint(&err, "'tare profile --by data --on model:host PROGRAM'");
+		code = say_failed(&err, TARE_USAGE);
+	} else if (r->output && !(out = create(r, &err)))
 		say_error(&err);
 	else if (r->export.format)
 		code = export_profile(profile, &r->export, r->show.confidence, out,
@@ -194,6 +199,49 @@ static bool check_of_count(const struct report_request *r, const char *word, str
 	       error_set(err, ERROR_USAGE, "run '%s' is not a profile: %s is for profiles", word, option);
 }
 
+/* A count by object, as the data profile that it is, or that is asked for. */
+static bool shows_data(const struct report_request *r, const struct kept_run *run)
+{
+	const struct breakdown *b = run->result ? run->result->breakdown : NULL;
+	return run->kind == KEPT_COUNT && b && b->by == BREAKDOWN_BY_OBJECT &&
+	       (r->show.by == PROFILE_BY_DATA || (run->shown & SHOWN_BY_DATA)) && !r->export.format &&
+	       !r->show.event;
+}
+
+/* Options of code say nothing of data. */
+static bool check_of_data(const struct report_request *r, struct error *err)
+{
+	const struct show_request *s = &r->show;
+	const char *option = s->annotate || s->disassemble          ? "--annotate and --dis"
+			     : s->butterfly || s->browse || s->prof ? "--butterfly, --browse and --prof"
+			     : r->from_ns || r->to_ns               ? "--from and --to"
+			     : s->quit_share > 0                    ? "--quit N%"
+			     : s->only.count > 1 || s->exclude.count > 1 || s->modules.count > 1
+				     ? "--only, --exclude and --dso"
+				     : NULL;
+	return !option || error_set(err, ERROR_USAGE, "%s has no meaning for a data profile", option);
+}
+
+static int show_data(struct report_request *r, const struct kept_run *run)
+{
+	struct error err = {0};
+	struct arena arena = {0};
+	struct report_origin origin;
+	FILE *out = stdout;
+	if (!check_of_data(r, &err))
+		return say_failed(&err, TARE_USAGE);
+	page_origin_of(run, &arena, &origin);
+	r->show.origin = r->show.format == SHOW_HTML ? &origin : NULL;
+	if (!r->show.top)
+		r->show.top = run->top;
+	int code = r->output && !(out = create(r, &err))
+			   ? say_failed(&err, TARE_CANNOT_MEASURE)
+			   : profile_data_show(run->result, r->show.format, &r->show, out,
+					       r->output ? r->output : "standard output");
+	arena_free(&arena);
+	return code;
+}
+
 static int show_a_run(struct report_request *r, const char *word)
 {
 	struct kept_run run;
@@ -209,7 +257,9 @@ static int show_a_run(struct report_request *r, const char *word)
 			error_set(&err, ERROR_NOT_FOUND, "'%s' is neither a file nor a kept run", word);
 		return say_failed(&err, err.code == ERROR_NOT_FOUND ? TARE_USAGE : TARE_CANNOT_MEASURE);
 	}
-	if (run.kind == KEPT_PROFILE) {
+	if (shows_data(r, &run)) {
+		code = show_data(r, &run);
+	} else if (run.kind == KEPT_PROFILE) {
 		page_origin_of(&run, &arena, &origin);
 		r->show.origin = &origin;
 		report_show_of(&run, &r->show);

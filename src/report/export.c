@@ -32,6 +32,8 @@ static const struct export_format formats[] = {
 	 .write = export_firefox},
 	{.name = "pprof", .suffix = ".pb.gz", .what = "pprof's format", .binary = true, .write = export_pprof},
 	{.name = "html", .suffix = ".html", .what = "a page for a browser", .write = export_html},
+	{.name = "json", .suffix = ".json", .what = "JSON", .calls_only = true, .write = export_json},
+	{.name = "csv", .suffix = ".csv", .what = "CSV", .calls_only = true, .write = export_csv},
 };
 
 const struct export_format *export_find(const char *name)

@@ -40,7 +40,7 @@ struct export_format {
 		      struct error *err);
 };
 
-#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope|firefox|pprof|html"
+#define EXPORT_FORMATS "flamegraph|folded|callgrind|speedscope|firefox|pprof|html|json|csv"
 
 /* NULL: there is none of that name. */
 const struct export_format *export_find(const char *name);
@@ -64,6 +64,11 @@ bool export_pprof(FILE *out, const struct named_profile *named, const struct exp
 /* html/html.h: the report as a page, with all events. */
 bool export_html(FILE *out, const struct named_profile *named, const struct export_options *options,
 		 struct error *err);
+/* report/profile.h: all events, functions, lines and calls, as docs/profile.schema.json has them. */
+bool export_json(FILE *out, const struct named_profile *named, const struct export_options *options,
+		 struct error *err);
+bool export_csv(FILE *out, const struct named_profile *named, const struct export_options *options,
+		struct error *err);
 bool export_firefox(FILE *out, const struct named_profile *named, const struct export_options *options,
 		    struct error *err);
 

@@ -13,7 +13,8 @@
 #include "result/named_code.h"
 #include "result/named_profile.h"
 
-enum profile_by { PROFILE_BY_FUNCTION, PROFILE_BY_LINE };
+/* PROFILE_BY_DATA: report/data_profile.h */
+enum profile_by { PROFILE_BY_FUNCTION, PROFILE_BY_LINE, PROFILE_BY_DATA };
 
 struct profile_report_options {
 	struct report_options text; /* colour, width */

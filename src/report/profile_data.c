@@ -4,6 +4,7 @@
 
 #include "report/json_writer.h"
 #include "report/number.h"
+#include "report/export.h"
 #include "report/profile.h"
 #include "report/profile_check.h"
 #include "report/profile_rows.h"
@@ -210,7 +211,7 @@ void report_profile_json(FILE *out, const struct named_profile *named)
 /* ---- CSV (RFC 4180) ---- */
 
 /* What begins with these acts as a formula where a spreadsheet opens the file: an apostrophe stands before it. */
-static void field(FILE *out, const char *text)
+void profile_csv_text(FILE *out, const char *text)
 {
 	struct str shown = {0};
 	profile_append_escaped(&shown, text ? text : "");
@@ -242,10 +243,10 @@ static void csv_rows(FILE *out, const struct named_profile *named, const struct 
 			if (!c->self && !c->inclusive)
 				continue;
 			fprintf(out, "%d,%s", VERSION, kind);
-			field(out, named->profile->events[e].label);
-			field(out, row->name);
-			field(out, row->module);
-			field(out, row->file);
+			profile_csv_text(out, named->profile->events[e].label);
+			profile_csv_text(out, row->name);
+			profile_csv_text(out, row->module);
+			profile_csv_text(out, row->file);
 			if (row->line)
 				fprintf(out, ",%u", row->line);
 			else
@@ -281,10 +282,10 @@ static void csv_calls(FILE *out, const struct named_profile *named)
 			const struct named_frame *at =
 				begins ? NULL : &named->frames[named->places[arc->place].first_frame];
 			fprintf(out, "%d,call", VERSION);
-			field(out, named->profile->events[e].label);
-			field(out, rows[arc->callee].name);
-			field(out, rows[arc->callee].module);
-			field(out, at ? at->file : NULL);
+			profile_csv_text(out, named->profile->events[e].label);
+			profile_csv_text(out, rows[arc->callee].name);
+			profile_csv_text(out, rows[arc->callee].module);
+			profile_csv_text(out, at ? at->file : NULL);
 			if (at && at->line)
 				fprintf(out, ",%u", at->line);
 			else
@@ -293,8 +294,8 @@ static void csv_calls(FILE *out, const struct named_profile *named)
 			number_field(out, (double)arc->inclusive[e]);
 			number_field(out, profile_share(arc->inclusive[e], named->sums[e]));
 			fputs(",,,,", out);
-			field(out, begins ? NULL : rows[arc->caller].name);
-			field(out, begins ? NULL : rows[arc->caller].module);
+			profile_csv_text(out, begins ? NULL : rows[arc->caller].name);
+			profile_csv_text(out, begins ? NULL : rows[arc->caller].module);
 			number_field(out, (double)arc->calls);
 			fputs("\r\n", out);
 		}
@@ -310,4 +311,22 @@ void report_profile_csv(FILE *out, const struct named_profile *named)
 	csv_rows(out, named, &named->by_function, "function");
 	csv_rows(out, named, &named->by_line, "line");
 	csv_calls(out, named);
+}
+
+bool export_json(FILE *out, const struct named_profile *named, const struct export_options *options,
+		 struct error *err)
+{
+	(void)options;
+	(void)err;
+	report_profile_json(out, named);
+	return true;
+}
+
+bool export_csv(FILE *out, const struct named_profile *named, const struct export_options *options,
+		struct error *err)
+{
+	(void)options;
+	(void)err;
+	report_profile_csv(out, named);
+	return true;
 }

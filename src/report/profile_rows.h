@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/str.h"
 #include "result/named_profile.h"
@@ -26,6 +27,9 @@ struct profile_report_options;
 
 /* In the place of an inclusive count that is not known (named_count.nested). */
 #define PROFILE_NESTED "recursion"
+
+/* profile_data.c: a comma and the text, escaped and quoted, as a column of CSV. */
+void profile_csv_text(FILE *out, const char *text);
 
 /* Do only, exclude and modules leave it in the listing? */
 bool profile_row_is_wanted(const struct named_row *row, const struct profile_report_options *options);

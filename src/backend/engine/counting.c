@@ -117,7 +117,8 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	session->watches = (const uint8_t(*)[4])c->plan.watches;
 	session->watch_count = c->plan.n_watches;
 	session->objects = c->plan.of == LOCATIONS_OF_DATA;
-	session->trace = c->models.n > 0 || addresses;
+	/* what is counted by data is counted from the stream, even where the blocks have the sum */
+	session->trace = c->models.n > 0 || addresses || c->plan.n_watches > 0;
 	session->calls = c->calls, session->calls_alone = !c->children;
 	session->call_events = c->call_events, session->call_event_count = c->calls ? c->n : 0;
 	session->functions = c->calls && c->functions ? find_functions : NULL;

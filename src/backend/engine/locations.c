@@ -25,6 +25,22 @@ static const struct {
 	{COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
 };
 
+/* Counts of the blocks that the access stream has, too: by the data that was touched. Their sum is compared with
+ * that of the blocks. */
+static const struct {
+	enum exact_count count;
+	enum model_stream_count stream;
+} accesses[] = {{COUNT_READS, STREAM_READS}, {COUNT_WRITES, STREAM_WRITES}};
+
+/* Is it a sum of these accesses alone? */
+static bool counts_accesses(const struct exact_event *event)
+{
+	bool others = event->minus != 0;
+	for (const uint8_t *p = event->plus; *p; p++)
+		others |= *p - 1 != COUNT_READS && *p - 1 != COUNT_WRITES;
+	return !others;
+}
+
 /* The counts of the models that an event is the sum of: how many; 0: it is no such sum. */
 static size_t parts_of(const struct execution_event *event, const struct counting_models *models,
 		       struct model_watch *parts, uint8_t *minus)
@@ -39,6 +55,11 @@ static size_t parts_of(const struct execution_event *event, const struct countin
 		if (exact_event_uses(event->exact, streams[i].count))
 			parts[n++] = (struct model_watch){.component = MODEL_STREAM,
 							  .count = (uint8_t)streams[i].stream};
+	bool of_blocks = n == 0;
+	for (size_t i = 0; of_blocks && i < sizeof accesses / sizeof *accesses; i++)
+		if (exact_event_uses(event->exact, accesses[i].count))
+			parts[n++] = (struct model_watch){.component = MODEL_STREAM,
+							  .count = (uint8_t)accesses[i].stream};
 	return n;
 }
 
@@ -69,9 +90,11 @@ static void plan_event(struct location_plan *plan, const struct execution_event 
 		out->why = "it is known for the whole program only: distinct lines cannot be added up over places";
 		return;
 	}
-	if (event->exact && !exact_event_needs_trace(event->exact)) {
+	bool by_data = plan->of == LOCATIONS_OF_DATA && event->exact && counts_accesses(event->exact);
+	if (event->exact && !exact_event_needs_trace(event->exact) && !by_data) {
 		if (plan->of == LOCATIONS_OF_DATA)
-			out->why = "the engine counts it by instruction, not by the data that it touches";
+			out->why = "the engine counts it by instruction, not by the data that it touches; "
+				   "data-reads and data-writes are counted by data";
 		return;
 	}
 	if (event->modelled && event->machine != 0) {

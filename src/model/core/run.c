@@ -79,6 +79,27 @@ static void count_string(struct core *core, const struct string_run *run)
 	stream[STREAM_PAGE_CROSSING] += crossings(lowest, run->n, run->bytes, 4096);
 }
 
+/* The same of each iteration for itself: they may be in several data objects. */
+static void count_string_by_object(struct core *core, const struct string_run *run)
+{
+	struct string_run one = *run;
+	one.n = 1;
+	for (uint64_t i = 0; i < run->n; i++) {
+		one.address = run->address + i * (uint64_t)run->step;
+		count_string(core, &one);
+		core->accessed = one.address;
+		charge_item(core, run->item);
+	}
+}
+
+static bool watches_stream(const struct model *model)
+{
+	bool any = false;
+	for (unsigned w = 0; w < model->n_watches; w++)
+		any |= model->watches[w].component == MODEL_STREAM;
+	return any;
+}
+
 /* How many iterations behind the one at address stay in its unit (a power of two); it may itself leave it:
  * none. */
 static uint64_t iterations_left(const struct string_run *run, uint64_t address, uint32_t unit)
@@ -95,8 +116,12 @@ static void access_string(struct core *core, const struct string_run *runs, unsi
 	/* lines are no longer than pages: what stays in a line stays in a page */
 	uint32_t unit = core->first_data ? core->first_data->is.line_bytes : 4096;
 	uint64_t n = runs[0].n;
+	bool by_object = core->model->objects && watches_stream(core->model);
 	for (unsigned r = 0; r < n_runs; r++) {
-		count_string(core, &runs[r]);
+		if (by_object)
+			count_string_by_object(core, &runs[r]);
+		else
+			count_string(core, &runs[r]);
 		core->accessed = runs[r].address;
 		charge_item(core, runs[r].item);
 		n = runs[r].n < n ? runs[r].n : n;
