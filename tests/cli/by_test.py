@@ -198,8 +198,12 @@ ok(seen.code == 3 and "no counts by line" in seen.err and "page-faults" in seen.
 seen = tare("count", "--on", "exact", "-e", "instructions", "--by", "line", "--by-file", "/nowhere/by", "true")
 ok(seen.code == 3 and "/nowhere/by" in seen.err, "a file that cannot be written is an error before anything runs", seen)
 report = count("by object", "object")
-ok(every(event["total"] is None and "why" in event for event in report["breakdown"]["events"]) and not report["breakdown"]["rows"],
-   "what the engine counts is not counted by object, and says so", report["breakdown"])
+ok(every(event["total"] is None and "why" in event for event in report["breakdown"]["events"] if event["event"] != "data-reads:u"),
+   "what the engine counts by instruction is not counted by object, and says so", report["breakdown"])
+reads = [event["event"] for event in report["breakdown"]["events"]].index("data-reads:u")
+equal([row["counts"][reads] for row in report["breakdown"]["rows"] if row["object"] == "from"], [64], "reads are: each byte of what is copied is read once")
+ok(every(count is None for row in report["breakdown"]["rows"] for at, count in enumerate(row["counts"]) if at != reads),
+   "rows have no number of the others", report["breakdown"]["rows"])
 seen = tare("count", "--on", "exact", "-r", "2", "-e", "instructions", "--json", "-o", "report.json", "--by", "function", "./places")
 report = parsed(read("report.json"), "repetitions")
 equal(counts(report, "instructions:u", function_of), TRUTH, "of several executions it is the first one's that is counted")

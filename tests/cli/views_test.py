@@ -135,7 +135,7 @@ ok(not re.search(r" seven ", same) and "+" not in same, "a profile does not diff
 wrong = tare("report", "--before", "kept", "--dis", "kept2")
 ok(wrong.code == 2 and "--before lists changes only" in wrong.err, "what does not go with --before is refused", wrong)
 wrong = tare("report", "--by", "object", "kept2")
-ok(wrong.code == 2 and "--by object PROGRAM" in wrong.err, "--by object names the command that counts by data", wrong)
+ok(wrong.code == 2 and "--by data" in wrong.err and "PROGRAM" in wrong.err, "--by object of a profile of code names the command that profiles data", wrong)
 wrong = tare("report", "--before", "nothing", "kept2")
 ok(wrong.code in (2, 3) and "nothing" in wrong.err, "a file that is not there is named", wrong)
 os.rename("code", "code.old")
