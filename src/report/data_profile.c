@@ -313,6 +313,11 @@ static void add_note(struct document *document, const char *label, const char *t
 static void add_notes(const struct data_listing *l, const struct result *result)
 {
 	document_add(l->document, BLOCK_GAP, NULL, NULL);
+	if (result->timed_out || result->interrupted)
+		add_note(l->document, "!",
+			 result->timed_out
+				 ? "the program was ended by --timeout: counts are of the part until then"
+				 : "interrupted: counts are of the part until then");
 	for (size_t i = 0; i < l->b->n_events; i++)
 		if (l->b->events[i].why)
 			add_note(l->document, "-",

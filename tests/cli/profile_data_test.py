@@ -156,6 +156,9 @@ has(listed, "others", "--top: what is left out is one row")
 seen = tare("profile", "--by", "object", "--on", "exact", "-e", "data-reads,instructions", "./data")
 has(" ".join(seen.err.split()), "no column of instructions:u: the engine counts it by instruction", "object is another word for data; what has no column is said")
 
+seen = tare("profile", "--by", "data", "--on", "exact", "--timeout", "0.5", "sleep", "1000")
+ok(seen.code == 124 and "ended by --timeout: counts are of the part" in " ".join(seen.err.split()), "a program that --timeout ended: said, with exit code 124", seen)
+
 # ---- CSV and HTML ----
 seen = tare("profile", "--by", "data", "--on", "exact", "-e", ACCESSES + ",instructions", "--as", "csv", "-o", "data.csv", "./data")
 rows = list(csv.DictReader(io.StringIO(read("data.csv"), newline="")))
