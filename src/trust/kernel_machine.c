@@ -29,6 +29,9 @@ static void set_cache(struct kernel_machine *out, const char *name, const struct
 	set(out, name, "shared", cache->shared);
 	set(out, name, "allocates", cache->write_allocate);
 	set(out, name, "back", cache->write == WRITE_BACK);
+	set(out, name, "lru",
+	    cache->replacement == REPLACE_LRU && cache->prefetch == PREFETCH_NONE && !cache->victim_lines);
+	set(out, name, "inclusive", cache->inclusion == INCLUSION_INCLUSIVE);
 	set(out, name, "plain", is_plain(machine, cache));
 }
 
@@ -60,6 +63,7 @@ static void set_branches(struct kernel_machine *out, const struct machine *machi
 	set(out, "btb", "entries", (int64_t)t->btb_sets * t->btb_ways);
 	if (t->btb_sets)
 		set(out, "btb", "all", t->btb_allocation == BTB_ALLOCATE_ALL);
+	set(out, "indirect", "entries", t->indirect_entries);
 	set(out, "return", "entries", t->return_entries);
 }
 

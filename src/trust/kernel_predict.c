@@ -9,6 +9,8 @@
 		{name ".shared", "1: the cores share the " of},                                                   \
 		{name ".allocates", "1: a write that misses fills"},                                              \
 		{name ".back", "1: writes back; 0: through"},                                                     \
+		{name ".lru", "1: LRU, no prefetch, no victim buffer"},                                           \
+		{name ".inclusive", "1: has all that the levels before it have"},                                 \
 	{                                                                                                         \
 		name ".plain", "1: LRU, no prefetch, no victim buffer, not inclusive or exclusive of the levels " \
 			       "before it"                                                                        \
@@ -43,6 +45,7 @@ static const struct {
 	{"branch.static", "1: predicts taken always, 2: never, 3: backward; 0: it learns"},
 	{"btb.entries", "entries of the branch target buffer"},
 	{"btb.all", "1: every branch gets an entry of the BTB; 0: taken ones"},
+	{"indirect.entries", "entries of the predictor of indirect jumps; 0: the last target is predicted, or none"},
 	{"return.entries", "entries of the return stack"},
 };
 #define PARAMETERS (sizeof parameters / sizeof *parameters)

@@ -289,6 +289,14 @@ void stream_flush(struct thread *t)
 	models_end();
 }
 
+/* Another thread may wait for this call, or see what it does: what this one did is before what that one does then.
+ * Without sharing to be counted, and so in larger buffers, that order makes no difference that is worth its time. */
+void stream_call(struct thread *t)
+{
+	if (rt.trace && in_turns())
+		stream_flush(t);
+}
+
 uint64_t stream_counts(void) { return machine_count() * sizeof(struct model_counts) / 8; }
 
 static void flush_all(void)

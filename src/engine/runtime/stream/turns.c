@@ -17,7 +17,8 @@
  *     stream_undo, stream_tail) lies behind.
  *  2. Nobody waits for another for longer than WAIT_MOST_NS: the other may itself wait for what this one has.
  *  3. Each thread's records are run once, in order. Which of different threads' come first is the interleaving
- *     that took place, to a buffer's length, and even turns within.
+ *     that took place, to a buffer's length, and even turns within. A system call ends a buffer (stream_call): threads
+ *     that hand over by calls are run in the order in which they did.
  */
 #include "engine/runtime/stream/stream.h"
 
