@@ -45,7 +45,7 @@ static const struct {
 	{"branch.static", "1: predicts taken always, 2: never, 3: backward; 0: it learns"},
 	{"btb.entries", "entries of the branch target buffer"},
 	{"btb.all", "1: every branch gets an entry of the BTB; 0: taken ones"},
-	{"indirect.entries", "entries of the predictor of indirect jumps; 0: the last target is predicted, or none"},
+	{"indirect.entries", "entries of the table of indirect jumps' targets; 0: the last target"},
 	{"return.entries", "entries of the return stack"},
 };
 #define PARAMETERS (sizeof parameters / sizeof *parameters)

@@ -290,7 +290,7 @@ void stream_flush(struct thread *t)
 }
 
 /* Another thread may wait for this call, or see what it does: what this one did is before what that one does then.
- * Without sharing to be counted, and so in larger buffers, that order makes no difference that is worth its time. */
+ * Without sharing to be counted, and so in larger buffers, that order is not worth its time. */
 void stream_call(struct thread *t)
 {
 	if (rt.trace && in_turns())

@@ -126,7 +126,7 @@ bool stream_thread(struct thread *t); /* a thread begins, or its record is anoth
 void stream_fs_changed(struct thread *t);
 void stream_flush(struct thread *t);
 void stream_call(struct thread *t); /* before a system call: it may hand something over to another thread */
-uint64_t stream_counts(void); /* words of a thread's model_counts */
+uint64_t stream_counts(void);       /* words of a thread's model_counts */
 /* the thread ends, and unless it is a vfork's child its process; the others are stopped */
 void stream_end(struct thread *t);
 void stream_orphan(struct thread *t); /* a child that has no record */
