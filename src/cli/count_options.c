@@ -125,8 +125,9 @@ const struct option_row count_option_rows[] = {
 	{0, "per-cpu", NULL, "with -a, -C, --cgroup: also a row for each CPU", PER_CPU},
 	{0, "no-children", NULL, "do not count child processes", NO_CHILDREN},
 	{0, "region", "[NAME=]PLACE",
-	 "also count a part of the program separately; may be repeated. PLACE is FUNCTION, FILE:FIRST-LAST "
-	 "(lines) or 0xLOW-0xHIGH (addresses), in a library LIBRARY!PLACE; see tare-count(1)",
+	 "also count a part of the program separately; may be repeated. PLACE is FUNCTION or a pattern "
+	 "('parse_*': each function that fits), FILE:FIRST-LAST (lines) or 0xLOW-0xHIGH (addresses), in a library "
+	 "LIBRARY!PLACE; see tare-count(1)",
 	 REGION},
 	{.help = "Repetitions"},
 	{'r', "repetitions", "N",

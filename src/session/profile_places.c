@@ -31,6 +31,12 @@ bool profile_places_find(struct session *s, const struct profile_places *asked, 
 		snprintf(executable, sizeof executable, "/proc/%d/exe", (int)s->target.pids[0]);
 	if (!session_regions_find(&out->regions, texts, n, s->target.command ? s->target.command : &running, err))
 		return false;
+	if (out->regions.patterns) {
+		error_set(err, ERROR_USAGE,
+			  "a pattern names several places, and samples are taken in places that are "
+			  "named one by one");
+		return error_hint(err, "name each function with a --region of its own; --on exact takes patterns");
+	}
 	out->places = (struct sampling_places){out->regions.asked, asked->n_inside, asked->n_begin, asked->n_end};
 	return true;
 }

@@ -10,11 +10,12 @@
 struct session_regions {
 	struct region_asked *asked; /* in the arena */
 	size_t n;
+	bool patterns; /* one of the texts was a pattern: asked[i] is not of texts[i] */
 	struct arena arena;
 };
 
-/* texts[n] as place_parse() has them. ERROR_USAGE: something is wrong with what was said; other errors are of the
- * program. */
+/* texts[n] as place_parse() has them; a pattern is a region for each function that fits. ERROR_USAGE: something is
+ * wrong with what was said; other errors are of the program. */
 bool session_regions_find(struct session_regions *regions, const char *const *texts, size_t n,
 			  const struct command *command, struct error *err);
 void session_regions_free(struct session_regions *regions);

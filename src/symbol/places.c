@@ -301,6 +301,13 @@ static bool choose_module(struct search *s, const char **one, struct error *err)
 	return false;
 }
 
+bool places_choose_module(const struct place_spec *spec, const char *const *modules, size_t n_modules,
+			  struct arena *arena, const char **one, struct error *err)
+{
+	struct search s = {.spec = spec, .modules = modules, .n_modules = n_modules, .arena = arena};
+	return choose_module(&s, one, err);
+}
+
 bool place_find(struct symbols *symbols, const struct place_spec *spec, const char *const *modules,
 		size_t n_modules, struct arena *arena, struct region_asked *out, struct error *err)
 {

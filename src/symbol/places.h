@@ -3,6 +3,7 @@
  *
  *     [NAME=]PLACE    PLACE: FUNCTION          sort, ns::sort, "ns::sort(int)", _ZN2ns4sortEi
  *                            FILE:FUNCTION     sort.c:swap (of several static ones that one)
+ *                            PATTERN           parse_*, ns::*, FILE:PATTERN: each function that fits, * any characters, ? one
  *                            FILE:LINE[-LINE]  sort.c:10-20
  *                            0xLOW-0xHIGH      as nm and objdump print them, HIGH is the first address that is not of it any more
  *                     each with MODULE! before it (libz.so.1!inflate), or, before a function, MODULE: when it has a '/' or ".so" in it
@@ -42,6 +43,17 @@ bool place_parse(const char *text, struct arena *arena, struct place_spec *out, 
  * arena. */
 bool place_find(struct symbols *symbols, const struct place_spec *spec, const char *const *modules,
 		size_t n_modules, struct arena *arena, struct region_asked *out, struct error *err);
+
+/* The places that a pattern stands for: of each function of the program that fits, or else of the first library
+ * that has such functions, one, by its name without parameters. Arrays and strings are made in arena. n is 0 when
+ * spec is not a pattern, or when a function is called just so (operator*, f<char *>). ERROR_USAGE: no function
+ * fits. */
+struct place_list {
+	struct place_spec *specs;
+	size_t n;
+};
+bool place_expand(struct symbols *symbols, const struct place_spec *spec, const char *const *modules,
+		  size_t n_modules, struct arena *arena, struct place_list *out, struct error *err);
 
 /* The libraries that the loader would load for a program (ld.so(8): DT_RPATH, LD_LIBRARY_PATH, DT_RUNPATH,
  * /etc/ld.so.cache, the usual folders), breadth first, as /proc/PID/maps will name them. Those that are not found

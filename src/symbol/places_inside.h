@@ -18,6 +18,10 @@ struct spans {
 struct module *symbols_module(struct symbols *symbols, const char *path);
 struct naming *symbols_naming(struct symbols *symbols);
 
+/* places.c: the one of the modules that spec->module names, or another file. */
+bool places_choose_module(const struct place_spec *spec, const char *const *modules, size_t n_modules,
+			  struct arena *arena, const char **one, struct error *err);
+
 /* places_dwarf.c */
 bool path_ends_with(const char *path, const char *tail); /* at a '/' */
 /* The code of the lines; inlined functions that are called from there are of it as a whole. *known: the module has
