@@ -105,7 +105,7 @@ static bool split(struct measurement *s)
 	bool regions = s->target->n_regions > 0;
 	bool several = s->options.repetitions > 1 || s->options.several_runs;
 	if (several)
-		groups = measure_plan_regions(s->operations, s->backend, wanted, n, regions, group);
+		groups = measure_plan(s->operations, s->backend, wanted, n, regions, group);
 	else
 		s->multiplexed = n > (regions ? 0 : 1) &&
 				 !measure_fits(s->operations, s->backend, wanted, n, regions);

@@ -116,13 +116,10 @@ void measure_abandon(struct measure_steps *steps); /* steps may be NULL */
 /* ---- pieces, each in a file of its own, tested alone ---- */
 
 /* plan.c: splits available events into as few groups that fit as first-fit finds; group_of[n] gets each
- * event's group, returns the number of groups. An event that fits alone nowhere gets a group of its own. */
+ * event's group, returns the number of groups. An event that fits alone nowhere gets a group of its own. regions:
+ * each event has a second counter then, which is read by region. */
 size_t measure_plan(const struct backend_operations *operations, struct backend *backend,
-		    const struct event *const *events, size_t n, size_t *group_of);
-
-/* regions: each event has a second counter then, which is read by region. */
-size_t measure_plan_regions(const struct backend_operations *operations, struct backend *backend,
-			    const struct event *const *events, size_t n, bool regions, size_t *group_of);
+		    const struct event *const *events, size_t n, bool regions, size_t *group_of);
 bool measure_fits(const struct backend_operations *operations, struct backend *backend,
 		  const struct event *const *events, size_t n, bool regions);
 

@@ -24,13 +24,7 @@ bool measure_fits(const struct backend_operations *operations, struct backend *b
 }
 
 size_t measure_plan(const struct backend_operations *operations, struct backend *backend,
-		    const struct event *const *events, size_t n, size_t *group_of)
-{
-	return measure_plan_regions(operations, backend, events, n, false, group_of);
-}
-
-size_t measure_plan_regions(const struct backend_operations *operations, struct backend *backend,
-			    const struct event *const *events, size_t n, bool regions, size_t *group_of)
+		    const struct event *const *events, size_t n, bool regions, size_t *group_of)
 {
 	size_t groups = 0;
 	if (n == 0)

@@ -62,23 +62,23 @@ static void plan(void)
 	const struct event *events[] = {&abcd[0], &abcd[1], &abcd[2], &abcd[3]};
 	struct backend b = {.counters = 4};
 	size_t group[4];
-	ok(measure_plan(&fake_operations, &b, events, 4, group) == 1 && b.fits_asked == 1,
+	ok(measure_plan(&fake_operations, &b, events, 4, false, group) == 1 && b.fits_asked == 1,
 	   "events that fit are one group, after one trial");
 	b.counters = 2;
-	ok(measure_plan(&fake_operations, &b, events, 4, group) == 2 && group[0] == 0 && group[1] == 0 &&
+	ok(measure_plan(&fake_operations, &b, events, 4, false, group) == 2 && group[0] == 0 && group[1] == 0 &&
 		   group[2] == 1 && group[3] == 1,
 	   "first-fit fills a group before it opens the next");
 	b.counters = 0;
-	ok(measure_plan(&fake_operations, &b, events, 4, group) == 4 && group[3] == 3,
+	ok(measure_plan(&fake_operations, &b, events, 4, false, group) == 4 && group[3] == 3,
 	   "events that fit nowhere get a group each");
-	ok(measure_plan(&fake_operations, &b, events, 0, group) == 0, "no events are no groups");
+	ok(measure_plan(&fake_operations, &b, events, 0, false, group) == 0, "no events are no groups");
 
 	static const struct event *many[4096];
 	static size_t groups[4096];
 	for (size_t i = 0; i < COUNT(many); i++)
 		many[i] = &abcd[i % 4];
 	b = (struct backend){.counters = 4};
-	ok(measure_plan(&fake_operations, &b, many, COUNT(many), groups) == 1024 &&
+	ok(measure_plan(&fake_operations, &b, many, COUNT(many), false, groups) == 1024 &&
 		   b.fits_asked < 20 * COUNT(many),
 	   "4096 events are split with a bounded number of trials each");
 }
