@@ -23,10 +23,13 @@ static bool measure(struct counters_study *c, const struct verify_counters_reque
 	bool line = r->asked.progress != NULL;
 	if (line)
 		fputs("\r\033[Ktare: estimating the time", stderr);
-	if (!counters_predict_seconds(c, &seconds, err))
+	bool predicted = counters_predict_seconds(c, &seconds, err);
+	if (line)
+		fputs("\r\033[K", stderr);
+	if (!predicted)
 		return false;
 	report_duration(time, sizeof time, seconds);
-	fprintf(stderr, "%stare: ", line ? "\r\033[K" : "");
+	fputs("tare: ", stderr);
 	if (counters_found(c)->resumed)
 		fprintf(stderr, "going on with verification %lld, ", (long long)counters_found(c)->id);
 	fprintf(stderr, "this takes about %s\n", time);
