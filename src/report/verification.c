@@ -240,6 +240,8 @@ void report_verification_json(FILE *out, const struct verification *v)
 	json_write_integer(&json, "executions", (int64_t)v->executions);
 	json_write_number(&json, "seconds", v->seconds);
 	json_write_number(&json, "predicted_seconds", v->predicted_seconds);
+	json_write_number(&json, "cpu_seconds", v->cpu_seconds);
+	json_write_number(&json, "predicted_cpu_seconds", v->predicted_cpu_seconds);
 	if (v->id)
 		json_write_integer(&json, "verification", v->id);
 	else

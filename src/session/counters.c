@@ -303,6 +303,15 @@ static bool check_kernels(const struct counters_study *c, struct error *err)
 
 /* ---- begin and end ---- */
 
+static bool describe_selection(struct counters_study *c, struct error *err)
+{
+	const char *kernels = c->asked.kernels, *events = c->asked.events;
+	c->found.selection = arena_printf(&c->found.arena, "%s%s%s%s%s", kernels ? "kernels " : "",
+					  kernels ? kernels : "", kernels && events ? "; " : "",
+					  events ? "events " : "", events ? events : "");
+	return c->found.selection || error_no_memory(err);
+}
+
 static bool open_store(struct counters_study *c, struct error *err)
 {
 	struct error why = {0};
@@ -334,7 +343,7 @@ bool counters_begin(const struct counters_asked *asked, struct counters_study **
 	c->found.microcode = around.microcode;
 	if ((measure_machine_facts(&c->found.arena, &c->found.facts) || error_no_memory(err)) &&
 	    kernels_load(NULL, &c->kernels, err) && check_kernels(c, err) && collect_names(c, err) &&
-	    open_backends(c, err) && open_store(c, err) && plan(c, err)) {
+	    open_backends(c, err) && describe_selection(c, err) && open_store(c, err) && plan(c, err)) {
 		*out = c;
 		return true;
 	}
@@ -380,28 +389,51 @@ static size_t group_end(const struct counters_study *c, size_t from)
 	return to;
 }
 
+/* What a job takes: once (finding regions, opening counters), and for each of its executions. */
+struct cost {
+	double once, each_least, each_most; /* each: at the smallest size and at the largest */
+};
+
+/* From what one execution and three of the smallest size took, and one of the largest. */
+static struct cost cost_of(double one, double three, double largest)
+{
+	double each = fmin(fmax((three - one) / 2, one / 10), one), once = one - each;
+	return (struct cost){once, each, fmax(largest - once, each)};
+}
+
 /* Linear in the size between the smallest and the largest: kernels are loops. */
+static double job_cost(const struct cost *cost, double part, size_t repetitions)
+{
+	return cost->once + (double)repetitions * (cost->each_least + part * (cost->each_most - cost->each_least));
+}
+
 static bool predict_group(struct counters_study *c, size_t from, size_t to, double *seconds, struct error *err)
 {
 	const struct counters_job *first = &c->jobs.items[from], *last = &c->jobs.items[to - 1];
-	double least, most;
-	if (!counters_try(c, first, &least, err) || !counters_try(c, first, &least, err) ||
-	    !counters_try(c, last, &most, err))
+	struct counters_time one, three, largest;
+	/* the first one reads files that nobody read before */
+	if (!counters_try(c, first, 1, &one, err) || !counters_try(c, first, 1, &one, err) ||
+	    !counters_try(c, first, 3, &three, err) || !counters_try(c, last, 1, &largest, err))
 		return false;
+	const struct cost wall = cost_of(one.seconds, three.seconds, largest.seconds),
+			  cpu = cost_of(one.cpu, three.cpu, largest.cpu);
 	for (size_t i = from; i < to; i++) {
 		struct counters_job *job = &c->jobs.items[i];
 		double part = last->size > first->size
 				      ? (double)(job->size - first->size) / (double)(last->size - first->size)
 				      : 0;
-		job->seconds = (double)counters_repetitions(c, job) * (least + part * fmax(most - least, 0));
-		*seconds += job->done ? 0 : job->seconds;
+		job->seconds = job_cost(&wall, part, counters_repetitions(c, job));
+		if (job->done)
+			continue;
+		*seconds += job->seconds;
+		c->found.predicted_cpu_seconds += job_cost(&cpu, part, counters_repetitions(c, job));
 	}
 	return true;
 }
 
 bool counters_predict_seconds(struct counters_study *c, double *seconds, struct error *err)
 {
-	*seconds = 0;
+	*seconds = c->found.predicted_cpu_seconds = 0;
 	for (size_t from = 0, to; from < c->jobs.count; from = to) {
 		to = group_end(c, from);
 		if (is_interrupted(c, err) || !predict_group(c, from, to, seconds, err))
@@ -434,7 +466,7 @@ bool counters_run(struct counters_study *c, struct error *err)
 {
 	struct clock clock = clock_monotonic();
 	uint64_t begin = clock_now_ns(&clock);
-	double before = c->found.seconds;
+	double before = c->found.seconds, cpu_before = counters_cpu_seconds();
 	size_t kept = c->found.points.count;
 	bool done = !c->runs || c->found.id || runs_begin_verification(c->runs, &c->found, err);
 	for (size_t i = 0; done && i < c->jobs.count; i++) {
@@ -445,6 +477,7 @@ bool counters_run(struct counters_study *c, struct error *err)
 			done = !is_interrupted(c, err) &&
 			       counters_measure(c, job, counters_repetitions(c, job), err);
 		c->found.seconds = before + (double)(clock_now_ns(&clock) - begin) / 1e9;
+		c->found.cpu_seconds = counters_cpu_seconds() - cpu_before;
 		if (i + 1 == c->jobs.count || c->jobs.items[i + 1].kernel != job->kernel || !done) {
 			struct error why = {0};
 			if (!keep_points(c, kept, done ? err : &why))

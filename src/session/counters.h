@@ -9,7 +9,8 @@
  *     be equal; others, which vary, as often as the grid says.
  *  2. A prediction is arithmetic's (trust/kernels.h); where there is none, the engine's count of the same kernel,
  *     if the engine counted the same each time. Which one it was is in the record.
- *  3. What was measured is in the store after each kernel: an interrupted verification is resumed.
+ *  3. What was measured is in the store after each kernel: an interrupted verification is resumed, by one that asks
+ *     for the same grid, backends, kernels and events.
  */
 #ifndef TARE_SESSION_COUNTERS_H
 #define TARE_SESSION_COUNTERS_H
@@ -37,7 +38,7 @@ struct counters_study; /* under way */
 
 /* On failure *out is NULL. ERROR_USAGE: what was asked for is wrong. */
 bool counters_begin(const struct counters_asked *asked, struct counters_study **out, struct error *err);
-/* How long the rest will take, from executions of each kernel's smallest and largest size. */
+/* How long the rest will take, from executions of each kernel's smallest and largest size, six of each. */
 bool counters_predict_seconds(struct counters_study *c, double *seconds, struct error *err);
 /* ERROR_SYSTEM "interrupted": what was measured is kept. */
 bool counters_run(struct counters_study *c, struct error *err);

@@ -59,8 +59,14 @@ struct counters_study {
 /* counters_measure.c: executes the job, and adds a point for each event that it can say something of. */
 bool counters_measure(struct counters_study *c, const struct counters_job *job, size_t repetitions,
 		      struct error *err);
+struct counters_time {
+	double seconds, cpu;
+};
 /* Without adding points: how long it takes. */
-bool counters_try(struct counters_study *c, const struct counters_job *job, double *seconds, struct error *err);
+bool counters_try(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+		  struct counters_time *took, struct error *err);
+/* CPU time of tare and of what it executed and waited for. */
+double counters_cpu_seconds(void);
 /* "region", "command" */
 const char *counters_interface_name(enum kernel_interface interface);
 size_t counters_repetitions(const struct counters_study *c, const struct counters_job *job);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -188,14 +189,28 @@ bool counters_measure(struct counters_study *c, const struct counters_job *job, 
 	return done;
 }
 
-bool counters_try(struct counters_study *c, const struct counters_job *job, double *seconds, struct error *err)
+static double seconds_of(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec / 1e6; }
+
+double counters_cpu_seconds(void)
+{
+	struct rusage own, others;
+	getrusage(RUSAGE_SELF, &own);
+	getrusage(RUSAGE_CHILDREN, &others);
+	return seconds_of(own.ru_utime) + seconds_of(own.ru_stime) + seconds_of(others.ru_utime) +
+	       seconds_of(others.ru_stime);
+}
+
+bool counters_try(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+		  struct counters_time *took, struct error *err)
 {
 	struct clock clock = clock_monotonic();
 	struct result *result;
 	uint64_t begin = clock_now_ns(&clock);
-	if (!execute(c, job, 1, &result, err))
+	double cpu = counters_cpu_seconds();
+	if (!execute(c, job, repetitions, &result, err))
 		return false;
 	result_free(result);
-	*seconds = (double)(clock_now_ns(&clock) - begin) / 1e9;
+	*took = (struct counters_time){.seconds = (double)(clock_now_ns(&clock) - begin) / 1e9,
+				       .cpu = counters_cpu_seconds() - cpu};
 	return true;
 }

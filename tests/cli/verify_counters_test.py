@@ -189,6 +189,33 @@ equal(verdicts(r)[("page-faults:u", "command")]["verdict"], "exact", "and the ve
 r = verify("--on", "perf", "--kernels", "pages", "-e", "page-faults:u", "--anew")
 equal((r["verification"], r["resumed_points"]), (2, 0), "a finished one, or --anew, is another verification")
 
+base.execute("UPDATE verifications SET finished = 0")
+base.commit()
+r = verify("--on", "perf", "--kernels", "pages", "-e", "page-faults:u,page-faults")
+equal((r["verification"], r["resumed_points"]), (3, 0), "one that asks for other events does not take over the points of the interrupted one")
+ok(r["cpu_seconds"] > 0 and r["predicted_cpu_seconds"] > 0 and r["predicted_seconds"] > 0, "what it took, and what was predicted, is in the record", r["seconds"])
+
+# ---- killed, and started again ----
+KILLED = ["verify", "--quick", "--json", "--on", "exact", "--kernels", "loop,stores,fp-add", "-e", "instructions:u,loads:u,stores:u,fp-operations:u"]
+if platform.machine() == "x86_64":
+    again = environment(**{**ENV, "TARE_STORE": os.path.abspath("killed.db")})
+    process = subprocess.Popen([TARE, *KILLED], env=again, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    points = 0
+    while not points and process.poll() is None:
+        try:
+            with sqlite3.connect("file:killed.db?mode=ro", uri=True) as look:
+                (points,) = look.execute("SELECT count(*) FROM verification_points").fetchone()
+        except sqlite3.Error:
+            pass  # the store is not made yet, or is written just now
+    process.kill()
+    ok(process.wait() == -9, "a verification is killed after its first kernel", process.returncode)
+    resumed = json.loads(subprocess.run([TARE, *KILLED], env=again, capture_output=True, text=True).stdout)
+    whole = json.loads(subprocess.run([TARE, *KILLED, "--no-store"], env=again, capture_output=True, text=True).stdout)
+    ok(resumed["verification"] == 1 and 0 < resumed["resumed_points"] < len(whole["points"]), "started again it goes on where that one ended", (resumed["verification"], resumed["resumed_points"]))
+    equal(sorted((p["kernel"], p["size"], p["event"], p["interface"], p["observed"]) for p in resumed["points"]),
+          sorted((p["kernel"], p["size"], p["event"], p["interface"], p["observed"]) for p in whole["points"]), "each point is there once, with the counts of a whole one")
+    equal({k: v["verdict"] for k, v in verdicts(resumed).items()}, {k: v["verdict"] for k, v in verdicts(whole).items()}, "and the verdicts are the same: a second verification gives them, too")
+
 # ---- the engine: a witness, and judged itself ----
 if platform.machine() == "x86_64":
     seen = tare("verify", "--quick", "--on", "exact", "--kernels", "loop,stores,fp-add", "-o", "report")

@@ -20,10 +20,10 @@ def verify(on, *arguments):
 
 
 def recording(readings_of, source, corrupt=(), events=EVENTS):
-    """Executions in tare's order: for its estimate of the time the smallest size twice and the largest once of each kernel, then all."""
+    """Executions in tare's order: for its estimate of the time the smallest size five times and the largest once of each kernel, then all."""
     kernels = list(dict.fromkeys(kernel for kernel, _ in POINTS))
     sizes = {kernel: [n for k, n in POINTS if k == kernel] for kernel in kernels}
-    order = [(k, n) for k in kernels for n in (sizes[k][0], sizes[k][0], sizes[k][-1])]
+    order = [(k, n) for k in kernels for n in (*[sizes[k][0]] * 5, sizes[k][-1])]
     order += [(k, n) for k in kernels for n in sizes[k] for _ in range(EXECUTIONS[source])]
     write("faulty.json", json.dumps({"tare_recording": 1, "events": [{"name": e, "source": source} for e in events], "corrupt": list(corrupt),
                                      "executions": [{"readings": readings_of(dict(POINTS[point]))} for point in order]}))

@@ -61,6 +61,16 @@ static void bind_text(sqlite3_stmt *s, int at, const char *text)
 	sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
 }
 
+/* The grid and what was selected of it, in one column: "full", "quick; kernels loop". */
+static void bind_grid(sqlite3_stmt *s, int at, const struct verification *v)
+{
+	struct str grid = {0};
+	bool selected = v->selection && v->selection[0];
+	str_appendf(&grid, "%s%s%s", v->grid, selected ? "; " : "", selected ? v->selection : "");
+	sqlite3_bind_text(s, at, grid.failed ? v->grid : grid.text, -1, SQLITE_TRANSIENT);
+	str_free(&grid);
+}
+
 static void bind_key(sqlite3_stmt *s, const struct verification *v)
 {
 	const char *const key[] = {v->facts.hostname, v->facts.architecture, v->facts.cpu,
@@ -116,7 +126,7 @@ static bool put_head(struct runs *runs, struct verification *v, struct error *er
 		return false;
 	sqlite3_bind_int64(s, 1, machine);
 	bind_text(s, 2, v->tare_version);
-	bind_text(s, 3, v->grid);
+	bind_grid(s, 3, v);
 	bind_text(s, 4, v->on);
 	sqlite3_bind_int64(s, 5, (sqlite3_int64)v->started_unix);
 	bool done = store_step(runs, s, err);
@@ -225,7 +235,7 @@ bool runs_resume_verification(struct runs *runs, struct verification *v, struct 
 	if (!s)
 		return false;
 	bind_key(s, v);
-	bind_text(s, 7, v->grid);
+	bind_grid(s, 7, v);
 	bind_text(s, 8, v->on);
 	int code = sqlite3_step(s);
 	bool found = code == SQLITE_ROW && !sqlite3_column_int(s, 2), done = true;
