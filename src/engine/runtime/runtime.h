@@ -137,6 +137,7 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint64_t app_gs;
 	uint64_t second_table; /* rt.second */
 	uint64_t *trace;       /* of the access stream, where the next record begins */
+	uint64_t quiet;        /* what quiet blocks have counted: see stream/calls.c */
 	uint64_t spill_trace, spill_trace2;
 	/* the block whose ret or jmp was executed last, see cache/wild.c; context: see region/region.c */
 	uint32_t last_indirect, context;
@@ -390,8 +391,9 @@ struct runtime {
 	/* the access stream */
 	uint64_t placed; /* bytes: see memory_place */
 	uint32_t trace, items_max, item_count, huge_pages;
-	uint32_t trace_calls_only, unused10; /* of the access stream only what the call graph needs */
-	struct trace_block *templates;       /* all, by number: private, so that a forked child has its own */
+	/* of the access stream only what the call graph needs; … without blocks that stay in their function */
+	uint32_t trace_calls_only, trace_quiet;
+	struct trace_block *templates; /* all, by number: private, so that a forked child has its own */
 	struct trace_item *items;
 	struct trace_block *record_templates;
 	struct trace_item *record_items;

@@ -9,6 +9,10 @@
  * dynamic are `values` register values that follow the header and that the items name. Where control went is the
  * next header; so are the outcome of a conditional branch and the target of an indirect one.
  *
+ * Where only the call graph of one event is wanted, blocks that stay in their function have no record: they are
+ * quiet. The thread adds up what they count, and each record has that sum (struct trace_block, quiet). A block
+ * that ends in a return or an indirect branch says where that went: by its first value.
+ *
  * What always holds:
  *  1. Templates [0, count) are complete before an entry names them, and never change. A number means the same
  *     block for ever.
@@ -46,8 +50,8 @@ struct trace_block {     /* 40 bytes */
 	uint8_t ending;        /* enum trace_ending */
 	uint8_t ending_length; /* bytes of the last instruction: its address is pc + length - ending_length */
 	uint8_t flags;         /* enum trace_block_flag */
-	uint8_t unused;
-	uint32_t module; /* as record_block.module */
+	uint8_t quiet;         /* which value says what quiet blocks have counted, plus one; 0: none does */
+	uint32_t module;       /* as record_block.module */
 };
 
 enum trace_block_flag {
@@ -176,6 +180,8 @@ enum trace_mark_kind {
 	   at that address; slot is where its return address is; the stack that it is on if it is one of its own,
 	   bytes 0: it is not. Behind a TRACE_BREAK; only if the call graph is asked for */
 	TRACE_HANDLER = 8,
+	/* [mark] [count] [address]: what quiet blocks have counted so far; control is at that address */
+	TRACE_QUIET = 9,
 };
 #define TRACE_SPAN (1ull << 62) /* no block's number */
 #define TRACE_SPAN_BYTES 0xffffffffu

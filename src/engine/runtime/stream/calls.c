@@ -25,7 +25,7 @@
 
 static struct calls calls;
 static struct calls_block *blocks;
-static uint64_t *quick;
+static uint8_t *quiet; /* by block: see stream_quiet() */
 static struct calls_step *steps;
 static struct {
 	struct record_module module;
@@ -280,47 +280,48 @@ static uint32_t flags_of(const struct decoded *d)
 	return 0;
 }
 
-static void describe_step(const struct trace_block *block, const struct calls_block *known, struct calls_step *out)
+/* Is the instruction at pc in the same function as the block? */
+static bool stays_in(const struct calls_block *known, uint64_t pc)
 {
-	static const uint8_t endings[] = {[TRACE_END_CALL] = CALLS_CALL,
-					  [TRACE_END_INDIRECT_CALL] = CALLS_CALL,
-					  [TRACE_END_RETURN] = CALLS_RETURN,
-					  [TRACE_END_INDIRECT_JUMP] = CALLS_JUMP,
-					  [TRACE_END_SYSTEM] = CALLS_NOTHING};
-	uint8_t pending = block->items ? endings[block->ending] : CALLS_NOTHING;
-	const struct trace_item *slot = pending == CALLS_NOTHING
-						? NULL
-						: &rt.items[block->first_item + block->items - 1u];
-	*out = (struct calls_step){.pc = block->pc,
-				   .module = known->module,
-				   .count = known->counts[0],
-				   .displacement = slot ? (int32_t)slot->displacement : 0,
-				   .length = block->length,
-				   .values = (uint8_t)block->values,
-				   .value = slot ? slot->value : TRACE_NO_VALUE,
-				   .pending = pending,
-				   .begins = calls.functions.begins[known->function] == block->pc,
-				   .conditional = block->ending == TRACE_END_CONDITIONAL,
-				   .linkage = (known->flags & CALLS_LINKAGE) != 0};
-	if (known->unit == CALLS_NO_UNIT && !(known->flags & ~(uint32_t)CALLS_LINKAGE) &&
-	    out->values == block->values && (!slot || out->displacement == slot->displacement))
-		out->function = known->function;
+	const struct record_module *module = &modules[known->module].module;
+	return pc - module->address < module->length &&
+	       begin_of(known->module, pc) == calls.functions.begins[known->function];
 }
+
+#define QUIET_MOST 127u /* what an add's short immediate holds */
+
+/* It stays in its function, whichever way it goes, and what it counts is fixed; not 0, so that the sum tells
+ * whether any was executed. Only in context 0: a region's end takes records back (region/enter_leave.c). */
+static bool is_quiet(const struct translation *tr, const struct trace_block *block,
+		     const struct calls_block *known)
+{
+	const struct x86_insn *last = &tr->decoded.insn[tr->decoded.count - 1];
+	uint64_t next = block->pc + block->length, target = next + (uint64_t)(int64_t)last->target_rel;
+	bool conditional = block->ending == TRACE_END_CONDITIONAL, jump = last->flow == X86_FLOW_JMP;
+	if (!calls.quiet || tr->decoded.context || !known->function || known->flags || block->items ||
+	    known->unit != CALLS_NO_UNIT || block->values != 1 || !known->counts[0] ||
+	    known->counts[0] > QUIET_MOST)
+		return false;
+	if (last->flow != X86_FLOW_NONE && !conditional && !jump)
+		return false;
+	return (jump || stays_in(known, next)) && (!(jump || conditional) || stays_in(known, target));
+}
+
+unsigned stream_quiet(uint32_t id) { return rt.trace_quiet ? quiet[id] : 0; }
 
 void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module)
 {
 	if (!calls.record || !tr->decoded.count)
 		return;
+	const struct trace_program program = {rt.templates, rt.items};
 	uint32_t own = module_of(module);
 	lock_word(&rt.models_lock);
 	describe(tr->decoded.pc, own, &blocks[id]);
 	unlock_word(&rt.models_lock);
 	blocks[id].flags = flags_of(&tr->decoded);
 	describe_counts(tr, &blocks[id]);
-	quick[id] = !rt.templates[id].values && !rt.templates[id].items && blocks[id].function
-			    ? (uint64_t)blocks[id].function << CALLS_QUICK_FUNCTION | blocks[id].counts[0]
-			    : 0;
-	describe_step(&rt.templates[id], &blocks[id], &steps[id]);
+	quiet[id] = is_quiet(tr, &rt.templates[id], &blocks[id]) ? (uint8_t)blocks[id].counts[0] : 0;
+	calls_describe_step(&calls, &program, id, &steps[id]);
 }
 
 /* ---- processes and threads ---- */
@@ -366,7 +367,7 @@ bool stream_calls_open(struct record_process *process)
 	for (uint32_t i = 0; i < calls.kept_most; i++)
 		calls.kept[i].frames = frames + (uint64_t)i * CALLS_KEPT_FRAMES;
 	calls.blocks = blocks = memory_private((uint64_t)rt.blocks_max * sizeof *blocks);
-	quick = memory_private((uint64_t)rt.blocks_max * sizeof *quick);
+	quiet = memory_private((uint64_t)rt.blocks_max * sizeof *quiet);
 	steps = memory_private((uint64_t)rt.blocks_max * sizeof *steps);
 	for (uint32_t e = 0; e < rt.setup->call_event_count; e++) {
 		const struct record_call_event *event = &rt.setup->call_events[e];
@@ -377,7 +378,8 @@ bool stream_calls_open(struct record_process *process)
 	}
 	if (rt.trace_calls_only && !(rt.setup->flags & RECORD_CALLS_PLAIN)) {
 		calls.steps = steps;
-		calls.quick = rt.setup->call_event_count == 1 && !calls.counts_taken ? quick : NULL;
+		calls.quiet = rt.setup->call_event_count == 1 && !calls.counts_taken && !rt.setup->region_count;
+		rt.trace_quiet = calls.quiet;
 	}
 	calls.partial = partial;
 	calls.place = place;
@@ -427,6 +429,7 @@ void stream_calls_begin(struct thread *t)
 	while (s->n)
 		s->active[s->frames[--s->n].function] = 0;
 	memset(s->totals, 0, sizeof s->totals);
+	s->quiet = t->quiet;
 	s->pending = CALLS_NOTHING;
 	s->conditional = false;
 	s->spans_block = 0;

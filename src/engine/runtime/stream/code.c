@@ -4,6 +4,8 @@
  *     [mov gs:[spill], rB]  mov rB, gs:[trace]  mov [rB + last word], value  …  mov qword [rB], number
  *     lea rB, [rB + record]  mov gs:[trace], rB  [counter, where it has no better place]  [mov rB, gs:[spill]]
  *
+ * Of a quiet block (stream_quiet()) there is no record: it adds what it counts to the thread's sum.
+ *
  * Values of a block that inline checks have no plan for go to a buffer of the thread instead (inline/inline.h);
  * its header alone goes here.
  *
@@ -94,6 +96,10 @@ static void store_value(struct emit *e, const struct stream_group *g, const stru
 		encode_store_value(&e->p, base, displacement, 0);
 		encode_store_mask16(&e->p, v->reg, base, displacement);
 		return;
+	case CAPTURE_QUIET:
+		gs_load(e, to, AT_QUIET);
+		encode_store(&e->p, to, base, displacement);
+		return;
 	case CAPTURE_AFTER: encode_store(&e->p, v->reg, base, displacement); return;
 	default: /* CAPTURE_LOW, CAPTURE_AFTER_LOW: the register's low half */
 		encode_store_value(&e->p, base, displacement, 0);
@@ -164,9 +170,55 @@ static void emit_group(struct emit *e, unsigned n, struct counter_place place)
 	mark(e, MARK_INSN, at, 0, 0, 0);
 }
 
+/* A quiet block, in whose registers and at whose place its record would be stored. */
+static void emit_quiet(struct emit *e, unsigned count, struct counter_place place)
+{
+	const struct stream_group *g = &e->tr->plan.groups[0];
+	unsigned at = g->at, reg = g->pointer;
+	e->stream_regs = (uint8_t)reg;
+	if (g->spills & 1) {
+		gs_store(e, reg, AT_SPILL_TRACE);
+		e->stream_spills = 1;
+		mark(e, MARK_INSN, at, 0, 0, 0);
+	}
+	gs_load(e, reg, AT_QUIET);
+	encode_lea(&e->p, reg, reg, (int32_t)count);
+	gs_store(e, reg, AT_QUIET);
+	e->stream_groups = 1;
+	mark(e, MARK_INSN, at, 0, 0, 0);
+	if (place.how == PLACE_STREAM) {
+		uint32_t counter = THREAD_BYTES + e->id * 16;
+		gs_load(e, reg, counter);
+		lea_one(e, reg);
+		gs_store(e, reg, counter);
+		e->counted = true;
+		mark(e, MARK_INSN, at, 0, 0, 0);
+	}
+	if (g->spills & 1)
+		gs_load(e, reg, AT_SPILL_TRACE);
+	e->stream_spills = 0;
+	mark(e, MARK_INSN, at, 0, 0, 0);
+}
+
+void stream_count_quietly(struct emit *e, unsigned k)
+{
+	encode_add_gs(&e->p, AT_QUIET, (int8_t)stream_quiet(e->id));
+	e->stream_groups = 1;
+	mark(e, MARK_INSN, k, 0, 0, 0);
+}
+
+void stream_target(struct emit *e)
+{
+	gs_load(e, X86_RAX, AT_TRACE);
+	encode_store(&e->p, X86_RCX, X86_RAX, -(int32_t)(8 * e->tr->plan.words));
+}
+
 void stream_store(struct emit *e, unsigned at, struct counter_place place)
 {
-	for (unsigned n = 0; n < e->tr->plan.n_groups; n++)
+	unsigned quiet = stream_quiet(e->id);
+	if (quiet && place.add < 0 && e->tr->plan.groups[0].at == at)
+		emit_quiet(e, quiet, place);
+	for (unsigned n = 0; n < e->tr->plan.n_groups && !quiet; n++)
 		if (e->tr->plan.groups[n].at == at)
 			emit_group(e, n, place);
 }

@@ -331,6 +331,8 @@ static unsigned holder(const struct translation *tr, unsigned k, unsigned origin
 
 static bool available(const struct translation *tr, const struct stream_value *v, unsigned k)
 {
+	if (v->kind == CAPTURE_QUIET)
+		return true;
 	if (v->kind == CAPTURE_REG && v->a)
 		return holder(tr, k, v->a, X86_NO_REG) != X86_NO_REG;
 	if (v->kind == CAPTURE_SUM)
@@ -379,7 +381,13 @@ static uint16_t registers_of(const struct translation *tr, const struct stream_v
 
 static bool needs_temporary(const struct stream_value *v)
 {
-	return v->kind == CAPTURE_SUM || v->kind == CAPTURE_ADDRESS || v->kind == CAPTURE_BIT;
+	return v->kind == CAPTURE_SUM || v->kind == CAPTURE_ADDRESS || v->kind == CAPTURE_BIT ||
+	       v->kind == CAPTURE_QUIET;
+}
+
+static bool is_behind(const struct stream_value *v)
+{
+	return v->kind == CAPTURE_AFTER || v->kind == CAPTURE_AFTER_LOW;
 }
 
 /* Registers that a later store, or the completion of a block that is left early, reads for values that are stored
@@ -533,7 +541,7 @@ static void find_groups(struct translation *tr)
 	if (tr->plan.rep) {
 		unsigned g = tr->plan.n_groups++;
 		for (unsigned i = 0; i < tr->plan.n_values; i++)
-			if (tr->plan.values[i].kind >= CAPTURE_AFTER)
+			if (is_behind(&tr->plan.values[i]))
 				tr->plan.values[i].group = (uint8_t)g;
 		choose(tr, &tr->plan.groups[g], g, last_insn);
 		tr->plan.groups[g].at = (uint8_t)tr->decoded.count;
@@ -607,6 +615,16 @@ static bool calls_item(struct translation *tr, const struct x86_insn *in, unsign
 	return !jump && (!rt.trace_calls_only || slot || stream_calls_needs_items(in));
 }
 
+/* Where quiet blocks have no record, those of the others say what they counted. The target is the first value. */
+static void quiet_values(struct translation *tr)
+{
+	unsigned k = tr->decoded.count - 1, flow = tr->decoded.insn[k].flow;
+	if (rt.trace_quiet && (flow == X86_FLOW_RET || (flow >= X86_FLOW_JMP_REG && flow <= X86_FLOW_CALL_MEM)))
+		new_value(tr, CAPTURE_TARGET, k);
+	if (rt.trace_quiet)
+		new_value(tr, CAPTURE_QUIET, k);
+}
+
 void stream_plan(struct translation *tr)
 {
 	unsigned offset = 0;
@@ -617,6 +635,7 @@ void stream_plan(struct translation *tr)
 	if (!tr->decoded.count)
 		return;
 	stream_follow_begin(tr);
+	quiet_values(tr);
 	value_items(tr);
 	for (unsigned k = 0; k < tr->decoded.count; k++) {
 		const struct x86_insn *in = &tr->decoded.insn[k];
@@ -636,7 +655,7 @@ void stream_plan(struct translation *tr)
 	tr->plan.ending = (uint8_t)ending_of(last);
 	tr->plan.ending_length = last->length;
 	for (unsigned i = 0; i < tr->plan.n_values; i++)
-		tr->plan.rep |= tr->plan.values[i].kind >= CAPTURE_AFTER;
+		tr->plan.rep |= is_behind(&tr->plan.values[i]);
 	find_dead(tr);
 	find_groups(tr);
 	number_values(tr);
@@ -679,6 +698,9 @@ void stream_template(const struct translation *tr, uint32_t id, uint32_t module)
 	memcpy(rt.items + first, tr->plan.items, tr->plan.n_items * sizeof *tr->plan.items);
 	memcpy(rt.record_items + (first - rt.items_inherited), tr->plan.items,
 	       tr->plan.n_items * sizeof *tr->plan.items);
+	for (unsigned i = 0; i < tr->plan.n_values; i++)
+		if (tr->plan.values[i].kind == CAPTURE_QUIET)
+			block.quiet = (uint8_t)(tr->plan.values[i].index + 1);
 	rt.templates[id] = block;
 	rt.record_templates[id - rt.templates_inherited] = block;
 	rt.item_count = first + tr->plan.n_items;

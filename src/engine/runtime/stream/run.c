@@ -201,7 +201,7 @@ static uint64_t buffer_bytes(void)
 /* Several threads run short parts in turn. */
 static uint64_t *beginning(const struct thread *t)
 {
-	if (rt.setup->trace_bytes || rt.live_threads < 2)
+	if (rt.setup->trace_bytes || rt.live_threads < 2 || rt.trace_calls_only)
 		return t->trace_end - buffer_bytes() / 8;
 	return t->trace_end -
 	       (t->models->quiet < STREAM_QUIET || in_turns() ? STREAM_SHARED_BYTES : STREAM_QUIET_BYTES) / 8;
@@ -299,18 +299,45 @@ void stream_call(struct thread *t)
 
 uint64_t stream_counts(void) { return machine_count() * sizeof(struct model_counts) / 8; }
 
+/* What quiet blocks have counted is of the function that control is in, at pc. models_lock is held */
+static void say_quiet(struct thread *t, uint64_t pc)
+{
+	if (!rt.trace_quiet)
+		return;
+	uint64_t *at = room(t, 3);
+	at[0] = trace_mark(TRACE_QUIET, 0), at[1] = t->quiet, at[2] = pc;
+}
+
+/* Where another thread is, which was stopped: it may be at an exit. */
+static uint64_t place_of(const struct thread *t)
+{
+	if (t->recovered == 1)
+		return t->pc;
+	if (t->recovered == 2)
+		return t->left_id == EXIT_LOOKUP ? t->target : t->left_by.target;
+	return t->exit_id == EXIT_LOOKUP ? t->pc : rt.exits[t->exit_id].target;
+}
+
+static void end(struct thread *t, uint64_t pc)
+{
+	models_begin();
+	say_quiet(t, pc);
+	models_end();
+	stream_flush(t);
+}
+
 static void flush_all(void)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
 		if (rt.slot_state[i] && rt.threads[i]->process == rt.process && rt.threads[i]->trace)
-			stream_flush(rt.threads[i]);
+			end(rt.threads[i], place_of(rt.threads[i]));
 }
 
 void stream_end(struct thread *t)
 {
 	if (!rt.trace)
 		return;
-	stream_flush(t);
+	end(t, t->pc);
 	if (t->process == rt.process)
 		flush_all();
 }
@@ -371,6 +398,28 @@ static uint64_t sum_at(const struct translation *tr, const struct thread *t, con
 	return sum + (uint64_t)v->constant;
 }
 
+/* The record of a block, or of the part of it that was executed, where quiet blocks have none: they have no values
+ * but the sum. */
+static void quiet_record(struct thread *t, uint32_t id, unsigned done)
+{
+	bool whole = done >= rt.templates[id].insns;
+	models_begin();
+	uint64_t *at = room(t, whole ? 2 : 3);
+	if (!whole)
+		*at++ = trace_mark(TRACE_PARTIAL, done);
+	at[0] = id, at[1] = t->quiet;
+	models_end();
+}
+
+/* added: the sum has it */
+static void quiet_left(struct thread *t, uint32_t id, unsigned done, bool added)
+{
+	if (added)
+		t->quiet -= stream_quiet(id);
+	if (done)
+		quiet_record(t, id, done);
+}
+
 void stream_left(const struct translation *tr, struct thread *t, uint32_t id, unsigned done, unsigned groups)
 {
 	uint64_t values[STREAM_RECORD_WORDS];
@@ -378,6 +427,10 @@ void stream_left(const struct translation *tr, struct thread *t, uint32_t id, un
 	bool rep = tr->plan.rep && done + 1 >= tr->decoded.count, progress = false;
 	if (!tr->decoded.count)
 		return;
+	if (stream_quiet(id)) {
+		quiet_left(t, id, done, groups != 0);
+		return;
+	}
 	models_begin();
 	if (groups) { /* it is published: taken back first */
 		t->trace -= size;
@@ -391,13 +444,15 @@ void stream_left(const struct translation *tr, struct thread *t, uint32_t id, un
 		bool known;
 		uint64_t value;
 		if (v->kind >= CAPTURE_AFTER) {
-			if (rep)
+			if (rep && v->kind != CAPTURE_TARGET)
 				values[v->index] = v->kind == CAPTURE_AFTER ? t->reg[v->reg]
 									    : (uint32_t)t->reg[v->reg];
 			continue;
 		}
 		if (v->group < groups)
 			continue;
+		if (v->kind == CAPTURE_QUIET)
+			values[v->index] = t->quiet;
 		if (v->kind == CAPTURE_REG && !v->a) {
 			if (rep)
 				values[v->index] = t->reg[v->reg]; /* the instruction has not begun */
@@ -437,6 +492,10 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 {
 	if (!rt.trace)
 		return;
+	if (id < rt.block_count && stream_quiet(id)) {
+		quiet_left(t, id, done, true);
+		return;
+	}
 	models_begin();
 	unsigned size = 1 + (id < rt.block_count ? stream_values(id) : 0);
 	uint64_t record[STREAM_RECORD_WORDS];
@@ -456,6 +515,7 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 	models_end();
 }
 
+/* A mark whose first word is an address: control is, or was, there. */
 static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	const uint64_t words[4] = {a, b, c, d};
@@ -463,6 +523,8 @@ static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t 
 		return;
 	models_begin();
 	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
+	if (n == 2 || n == 3)
+		say_quiet(t, b);
 	memcpy(room(t, n), words, n * 8);
 	if (n > 1)
 		inline_began(t, a == trace_mark(TRACE_BREAK, 0) || a == trace_mark(TRACE_RETURNED, 0) ? 1ull << 63
@@ -521,7 +583,13 @@ void stream_spans(struct thread *t, uint32_t id, uint64_t address, const struct 
 		stream_words(t, words, 2 + 2 * n);
 }
 
-void stream_block(struct thread *t, uint32_t id) { note(t, 1, id, 0, 0, 0); }
+void stream_block(struct thread *t, uint32_t id)
+{
+	if (rt.trace_quiet)
+		quiet_record(t, id, UINT32_MAX);
+	else
+		note(t, 1, id, 0, 0, 0);
+}
 
 /* flags: mmap's. The size of the pages is in bits 26 to 31, as a power of two; 0: the default, 2 MB */
 void stream_mapped(struct thread *t, uint64_t start, uint64_t length, uint64_t flags)

@@ -40,9 +40,12 @@ enum capture {              /* what is stored for a value, and from when to when
 	       CAPTURE_VECTOR,
 	       CAPTURE_OPMASK,
 	       CAPTURE_LOW, /* esi, edi of a string instruction with 67h */
+	       /* anywhere in the block: what quiet blocks have counted */
+	       CAPTURE_QUIET,
 	       /* behind it: */
 	       CAPTURE_AFTER,
 	       CAPTURE_AFTER_LOW,
+	       CAPTURE_TARGET, /* where it goes: the block's end stores it (stream_target()) */
 };
 
 struct stream_value {
@@ -112,6 +115,9 @@ bool stream_is_enter(const struct x86_insn *in);
 void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsigned scale, int32_t displacement,
 	     bool narrow);
 void stream_store(struct emit *e, unsigned at, struct counter_place place);
+void stream_count_quietly(struct emit *e, unsigned k); /* with an add, before instruction k */
+/* The newest record's block goes to what is in rcx; rax is lost. */
+void stream_target(struct emit *e);
 
 /* run.c */
 bool stream_open(struct record_process *process);
@@ -165,7 +171,9 @@ static inline uint64_t *stream_record_end(uint64_t *at)
 	if (kind == TRACE_SPANS)
 		return at + 2 + 2 * at[1];
 	if (kind && kind != TRACE_PARTIAL)
-		return at + (kind == TRACE_BREAK || kind == TRACE_FREED ? 2 : kind == TRACE_RETURNED ? 3 : 4);
+		return at + (kind == TRACE_BREAK || kind == TRACE_FREED      ? 2
+			     : kind == TRACE_RETURNED || kind == TRACE_QUIET ? 3
+									     : 4);
 	return at + 1 + (kind != 0) + stream_values((uint32_t)at[kind != 0]);
 }
 
@@ -204,7 +212,9 @@ void stream_calls_fork(struct thread *t); /* before */
 uint64_t stream_calls_cut(uint32_t module, uint64_t pc);
 void stream_calls_part(struct record_process *old, struct record_process *fresh);
 bool stream_calls_thread(struct thread *t); /* memory for its stack */
-void stream_calls_begin(struct thread *t);  /* another thread in it: without a caller … */
+/* What a quiet block counts; 0: it is none, and has a record. */
+unsigned stream_quiet(uint32_t id);
+void stream_calls_begin(struct thread *t); /* another thread in it: without a caller … */
 void stream_calls_copy(struct thread *child, const struct thread *t); /* … or in its parent's frames */
 void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module);
 void stream_calls_run(struct thread *t, const uint64_t *from, size_t n);

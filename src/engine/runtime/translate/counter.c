@@ -92,18 +92,18 @@ struct counter_place place_counter(const struct translation *tr, const struct co
 		if (!(used >> choice[i] & 1))
 			*scratch = choice[i];
 	if (add >= 0)
-		return (struct counter_place){(unsigned)add, PLACE_ADD, 0};
+		return (struct counter_place){(unsigned)add, PLACE_ADD, 0, add};
 	if (inc >= 0)
-		return (struct counter_place){(unsigned)inc, PLACE_INC, 0};
+		return (struct counter_place){(unsigned)inc, PLACE_INC, 0, add};
 	if (twice >= 0)
-		return (struct counter_place){(unsigned)twice, PLACE_TWICE, 0};
+		return (struct counter_place){(unsigned)twice, PLACE_TWICE, 0, add};
 	if (tr->decoded.count && spills_at_end(&tr->decoded.insn[tr->decoded.count - 1]))
-		return (struct counter_place){tr->decoded.count - 1, PLACE_END, 0};
+		return (struct counter_place){tr->decoded.count - 1, PLACE_END, 0, add};
 	if (rt.trace && tr->decoded.count)
-		return (struct counter_place){0, PLACE_STREAM, 0};
+		return (struct counter_place){0, PLACE_STREAM, 0, add};
 	if (dead >= 0)
-		return (struct counter_place){(unsigned)dead, PLACE_DEAD, (unsigned)__builtin_ctz(dead_mask)};
-	return (struct counter_place){0, PLACE_SPILL, *scratch};
+		return (struct counter_place){(unsigned)dead, PLACE_DEAD, (unsigned)__builtin_ctz(dead_mask), add};
+	return (struct counter_place){0, PLACE_SPILL, *scratch, add};
 }
 
 void count_block(struct emit *e, struct counter_place place)

@@ -21,6 +21,7 @@ enum {
 	AT_REG_RSP = AT(reg[X86_RSP]),
 	AT_APP_GS = AT(app_gs),
 	AT_TRACE = AT(trace),
+	AT_QUIET = AT(quiet),
 	AT_SPILL_TRACE = AT(spill_trace),
 	AT_SPILL_TRACE2 = AT(spill_trace2),
 	AT_LAST_INDIRECT = AT(last_indirect),

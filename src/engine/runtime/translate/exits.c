@@ -293,6 +293,8 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		else if (context_named(e->tr->decoded.context))
 			note_at(e, linkage(e->tr) ? AT_LAST_LINKAGE : AT_LAST_INDIRECT);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
+		if (rt.trace_quiet)
+			stream_target(e);
 		mark(e, MARK_TARGET, k + 1, 0, 0, 0);
 		/* jmp [rip + ...] is a call by way of a PLT */
 		jump_table(e, in->rip_relative ? TABLE_CALL : TABLE_JUMP);
@@ -303,6 +305,8 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		if (context_named(e->tr->decoded.context))
 			note_branch(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
+		if (rt.trace_quiet)
+			stream_target(e);
 		push_return(e, next);
 		if (context_calls(e->tr->decoded.context)) {
 			mark(e, MARK_CALL, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
@@ -323,6 +327,10 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		note_branch(e);
 		count_at_end(e, place, k, SPILLED_RAX | SPILLED_RCX);
 		encode_pop(&e->p, X86_RCX);
+		if (rt.trace_quiet) {
+			mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, -8);
+			stream_target(e);
+		}
 		if (in->immediate_size) {
 			mark(e, MARK_INSN, k, SPILLED_RAX | SPILLED_RCX, 0, -8);
 			encode_lea_rsp(&e->p, (uint32_t)in->immediate & 0xffff);

@@ -27,6 +27,8 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 			inline_store(e, k, place);
 		else if (rt.trace)
 			stream_store(e, k, place);
+		if ((int)k == place.add && rt.trace_quiet && stream_quiet(e->id))
+			stream_count_quietly(e, k);
 		if (k == place.insn && place.how != PLACE_NONE) {
 			if (place.how == PLACE_TWICE) {
 				copy(e, in, code, k, pc);

@@ -53,6 +53,7 @@ struct counter_place {
 		PLACE_STREAM
 	} how;
 	unsigned reg;
+	int add; /* before that instruction the flags are dead; -1: nowhere */
 };
 struct counter_place place_counter(const struct translation *tr, const struct code_arena *arena,
 				   uint8_t *entry_live, uint8_t *scratch);

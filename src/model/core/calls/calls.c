@@ -255,12 +255,13 @@ static void end_block(struct calls_stack *s, const struct trace_program *program
 		return;
 	switch (block->ending) {
 	case TRACE_END_CALL:
-	case TRACE_END_INDIRECT_CALL: s->pending = CALLS_CALL; break;
+	case TRACE_END_INDIRECT_CALL: s->pending = block->target == s->behind ? CALLS_NOTHING : CALLS_CALL; break;
 	case TRACE_END_RETURN: s->pending = CALLS_RETURN; break;
 	case TRACE_END_INDIRECT_JUMP: s->pending = CALLS_JUMP; break;
 	default: return;
 	}
 	s->slot = last_address(program, block, values);
+	s->went = block->quiet && block->ending != TRACE_END_CALL ? values[0] : 0;
 }
 
 void calls_resolve(const struct calls *calls, struct calls_stack *s, uint64_t went_to)
@@ -317,12 +318,26 @@ static void count_spans(const struct calls *calls, struct calls_stack *s, const 
 	add_units(calls, s, known, bytes);
 }
 
+/* Quiet blocks of the function were executed since the newest record: control came to one of them. */
+static void arrive_quietly(struct calls *calls, struct calls_stack *s, const struct calls_block *known,
+			   uint64_t quiet)
+{
+	const struct calls_block block = {.function = known->function, .module = known->module};
+	if (known->function || !s->n)
+		arrive(calls, s, s->went, &block);
+	s->totals[0] += quiet - s->quiet;
+	s->quiet = quiet;
+}
+
 static void run_block(struct calls *calls, struct calls_stack *s, const struct trace_program *program,
 		      uint32_t number, const uint64_t *values, uint32_t done)
 {
 	const struct trace_block *block = &program->blocks[number];
 	const struct calls_block *known = &calls->blocks[number];
-	arrive(calls, s, block->pc, known);
+	if (block->quiet && values[block->quiet - 1] != s->quiet)
+		arrive_quietly(calls, s, known, values[block->quiet - 1]);
+	else
+		arrive(calls, s, block->pc, known);
 	count_block(calls, s, program, number, values, done);
 	if (done >= block->insns)
 		end_block(s, program, block, known, values);
@@ -363,6 +378,7 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 	       const uint64_t *entries, size_t n)
 {
 	struct calls_cut run = {entries, 0};
+	struct calls_block block;
 	for (size_t i = 0; i < n;) {
 		if (calls->steps && (i = calls_run_quick(calls, s, entries, i, n)) == n)
 			break;
@@ -395,6 +411,12 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 				if (s->pending != CALLS_NOTHING)
 					broken(calls, s, entries[i]);
 				drop_below(calls, s, entries[i + 1] + 1);
+				i += 2;
+				continue;
+			case TRACE_QUIET:
+				calls->place(entries[i + 1], &block);
+				if (entries[i] != s->quiet)
+					arrive_quietly(calls, s, &block, entries[i]);
 				i += 2;
 				continue;
 			case TRACE_PAGES:

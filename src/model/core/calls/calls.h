@@ -23,7 +23,9 @@
  *  6. An entry of a procedure linkage table is called, returns when it jumps on, and the call goes to where it
  *     jumped; so do the two that resolve a function when it is first called (PLT0, the dynamic linker's).
  *  7. call to the next instruction (to learn its own address) is no call.
- *  8. Events of a model take place in the frame whose block they are of. The models run as far as the newest frame
+ *  8. Quiet blocks (engine/wire/trace.h) never leave their function. So the next record tells which function the
+ *     control came to, and what they counted since the last one took place there.
+ *  9. Events of a model take place in the frame whose block they are of. The models run as far as the newest frame
  *     stays the same, and are told where its last branch went.
  */
 #ifndef TARE_MODEL_CORE_CALLS_H
@@ -83,21 +85,18 @@ struct calls_kept {
 	struct calls_frame *frames;
 };
 
-/* A block that ends in no call, return or indirect jump, and whose record is its header alone: its function above
- * CALLS_QUICK_FUNCTION, below that what it counts. 0: it is none. */
-#define CALLS_QUICK_FUNCTION 32
-
 /* What quick.c needs of a block. */
 struct calls_step {
-	uint64_t pc;
-	uint32_t function; /* 0: it takes all steps */
+	_Alignas(64) uint64_t pc; /* one cache line each */
+	uint32_t function;        /* 0: it takes all steps */
 	uint32_t module, count;
 	int32_t displacement; /* of its slot, to which the record's value is added; pending says what slot it is */
 	uint32_t arc;         /* of the call, or jump to another function, that it ends in: the last one */
 	uint32_t forwarded;   /* likewise, of a call of a linkage table's entry: where that led to */
 	uint16_t length;
-	/* begins: its function begins with it; linkage: CALLS_LINKAGE */
-	uint8_t values, value, pending, begins, conditional, linkage;
+	/* begins: its function begins with it; linkage: CALLS_LINKAGE; branches: its first value says where it
+	 * went (quiet); quiet: as trace_block.quiet */
+	uint8_t values, value, pending, begins, conditional, linkage, branches, quiet;
 };
 
 struct calls { /* of a process; the memory that it points to is the caller's, zeroed */
@@ -109,7 +108,7 @@ struct calls { /* of a process; the memory that it points to is the caller's, ze
 	uint32_t n_kept, kept_most;
 	const struct calls_block *blocks;
 	struct calls_step *steps; /* by block; NULL: every record takes all steps */
-	const uint64_t *quick;    /* likewise; NULL: there are several events, or taken branches are counted */
+	bool quiet;               /* there is one event, and quiet blocks have no record (engine/wire/trace.h) */
 	int8_t taken[RECORD_CALL_EVENTS]; /* what a conditional branch that is taken adds */
 	bool counts_taken;                /* one of these is not 0 */
 	calls_partial *partial;
@@ -145,11 +144,17 @@ struct calls_stack { /* of a thread */
 	uint64_t site, behind, slot, low, bytes;
 	uint32_t last;        /* its number */
 	bool conditional;     /* a conditional branch, not to `behind` if it is taken */
+	uint64_t went;        /* where a return or an indirect branch went, if quiet blocks have no record */
+	uint64_t quiet;       /* what quiet blocks had counted at the newest record */
 	uint32_t spans_block; /* number plus one of one that reads or writes spans; 0: none did so far */
 };
 
 /* The number of the function that begins there; 0: there is no room. */
 uint32_t calls_function(struct calls *calls, uint64_t begins);
+
+/* quick.c: calls->steps[number], from its template and calls->blocks[number]. */
+void calls_describe_step(const struct calls *calls, const struct trace_program *program, uint32_t number,
+			 struct calls_step *out);
 
 /* How many frames a run of n words may begin, at most: calls_run() is called with as much room. */
 static inline uint64_t calls_frames_most(const struct calls_stack *stack, size_t n)

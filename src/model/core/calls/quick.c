@@ -5,23 +5,28 @@
  * What a block needs is in one small record (struct calls_step), and these take no other steps:
  *  - a block in the newest frame's function, after one that ended in no call, return or indirect jump
  *  - an indirect jump within the function, not to its begin, with a stack pointer below the newest slot (a switch)
+ *  - one at that slot, within the function or to one that no frame of the slot is of (a tail call)
  *  - a call of a named function, with a slot below the newest one; its arc is what the call had last, if that fits
- *  - what an entry of a linkage table jumps to, called by such a call
+ *  - what an entry of a linkage table jumps to, come to by such a call or jump
  *  - running on, or a direct jump, into a named function that no frame of the newest slot is of
  *  - a return that ends the frames of the newest slot and leads into the function of the frame before them
  * Everything else, and every mark, is left to calls.c.
+ *
+ * With one event, blocks that stay in their function have no record, but count in generated code: a record's sum
+ * says what they counted since the record before. If that is not 0, control came to the function by another block.
  */
 #include "model/core/calls/inside.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* A thread's stack while calls_run_quick() runs: what most blocks change is in its own variables, and comes
- * back into the stack at the end. With one event (`one`) and nothing said of branches, the compiler keeps it
- * in registers. */
+ * back into the stack at the end. With one event (`one`: calls->quiet) the compiler keeps it in registers. */
 struct quick_state {
 	struct calls *calls;
 	struct calls_stack *stack;
-	uint64_t slot, total; /* total: of the first event, if `one` */
+	uint64_t slot;
+	uint64_t total, went, quiet; /* of the one event; as in the stack */
+	bool between;                /* quiet blocks were executed before the block */
 	const struct calls_step
 		*last; /* of the block before, once one was run here; until then the stack has it */
 	uint32_t last_number, pending;
@@ -34,6 +39,8 @@ static ALWAYS_INLINE struct quick_state take(struct calls *calls, struct calls_s
 				    .stack = s,
 				    .slot = s->slot,
 				    .total = s->totals[0],
+				    .went = s->went,
+				    .quiet = s->quiet,
 				    .pending = s->pending,
 				    .one = one};
 }
@@ -42,7 +49,7 @@ static ALWAYS_INLINE void give_back(const struct quick_state *q)
 {
 	struct calls_stack *s = q->stack;
 	if (q->one)
-		s->totals[0] = q->total;
+		s->totals[0] = q->total, s->quiet = q->quiet;
 	if (!q->last)
 		return;
 	s->behind = q->last->pc + q->last->length;
@@ -51,8 +58,25 @@ static ALWAYS_INLINE void give_back(const struct quick_state *q)
 	s->conditional = q->last->conditional;
 	s->pending = q->pending;
 	s->slot = q->slot;
+	s->went = q->went;
 	s->spans_block = 0;
 	s->last = q->last_number;
+}
+
+/* Control came to the function by its block there; 0: by a direct branch or call, to no place that matters. */
+static ALWAYS_INLINE uint64_t came_to(const struct quick_state *q, const struct calls_step *step)
+{
+	return q->between ? q->went : step->pc;
+}
+
+static ALWAYS_INLINE bool is_linkage(const struct quick_state *q, const struct calls_step *step)
+{
+	return step->linkage && !q->between;
+}
+
+static ALWAYS_INLINE bool came_to_begin(const struct quick_state *q, const struct calls_step *step)
+{
+	return q->between ? q->calls->functions.begins[step->function] == q->went : step->begins;
 }
 
 static ALWAYS_INLINE uint64_t behind(const struct quick_state *q)
@@ -71,7 +95,7 @@ static ALWAYS_INLINE void push(struct quick_state *q, const struct calls_step *s
 	struct calls_frame *f = &s->frames[s->n];
 	f->low = f->bytes = 0;
 	f->function = step->function, f->module = step->module, f->call = call;
-	f->kind = CALLS_FRAME, f->linkage = step->linkage, f->resolves = f->nameless = 0;
+	f->kind = CALLS_FRAME, f->linkage = is_linkage(q, step), f->resolves = f->nameless = 0;
 	struct record_call_arc *arc = &arcs[*cached];
 	if (*cached < calls->record->n_arcs && arc->site == f->site &&
 	    arc->callee == calls->functions.begins[f->function] && arc->site_module == f->site_module &&
@@ -118,35 +142,53 @@ static ALWAYS_INLINE bool begin(struct quick_state *q, const struct calls_step *
 static ALWAYS_INLINE bool call(struct quick_state *q, const struct calls_step *step)
 {
 	struct calls_stack *s = q->stack;
-	if (step->pc == behind(q) || calls_top(s)->slot <= q->slot || !begin(q, step, q->slot))
+	if (came_to(q, step) == behind(q) || calls_top(s)->slot <= q->slot || !begin(q, step, q->slot))
 		return false;
 	if (q->slot > s->high)
 		s->high = q->slot;
 	return true;
 }
 
-/* Into another function without a call: one that the group of frames of this slot does not have. */
-static ALWAYS_INLINE bool flow(struct quick_state *q, const struct calls_step *step)
+/* Of the frames of the newest slot, but for the newest `but`, none is of the block's function, a handler's, or
+ * waits for a function to be resolved. */
+static ALWAYS_INLINE bool is_new_in_group(const struct quick_state *q, const struct calls_step *step, uint32_t but)
 {
-	struct calls_stack *s = q->stack;
-	uint64_t slot = calls_top(s)->slot;
-	for (uint32_t n = s->n; n && s->frames[n - 1].slot == slot; n--)
-		if (s->frames[n - 1].kind != CALLS_FRAME || s->frames[n - 1].function == step->function)
+	const struct calls_stack *s = q->stack;
+	uint64_t slot = calls_top(q->stack)->slot;
+	for (uint32_t n = s->n - but; n && s->frames[n - 1].slot == slot; n--)
+		if (s->frames[n - 1].kind != CALLS_FRAME || s->frames[n - 1].resolves ||
+		    s->frames[n - 1].function == step->function)
 			return false;
-	return !step->linkage && begin(q, step, slot);
+	return true;
 }
 
-/* What a linkage table's entry was called as goes on where that jumps. */
+/* Into another function without a call. */
+static ALWAYS_INLINE bool flow(struct quick_state *q, const struct calls_step *step)
+{
+	return is_new_in_group(q, step, 0) && begin(q, step, calls_top(q->stack)->slot);
+}
+
+/* What a linkage table's entry was called, or jumped to, as goes on where that jumps. */
 static ALWAYS_INLINE bool forward(struct quick_state *q, const struct calls_step *step)
 {
-	struct calls_stack *s = q->stack;
-	const struct calls_frame *top = calls_top(s);
-	if (s->n < 2 || !top->call || top[-1].slot == top->slot || step->linkage)
+	const struct calls_frame *top = calls_top(q->stack);
+	if (q->stack->n < 2 || !top->call || is_linkage(q, step) || !is_new_in_group(q, step, 1))
 		return false;
 	uint32_t *cached = &q->calls->steps[top->call - 1].forwarded;
 	pop(q); /* the new frame has the slot and the site of this one */
 	push(q, step, cached, 0);
 	return true;
+}
+
+/* An indirect jump with the stack pointer at the newest slot: to another function, or within one that has no
+ * locals. */
+static ALWAYS_INLINE bool jump_at_slot(struct quick_state *q, const struct calls_step *step)
+{
+	const struct calls_frame *top = calls_top(q->stack);
+	bool stays = top->function == step->function;
+	if (stays)
+		return top->kind == CALLS_FRAME && !top->resolves && is_new_in_group(q, step, 1);
+	return flow(q, step);
 }
 
 static ALWAYS_INLINE bool end(struct quick_state *q, const struct calls_step *step)
@@ -172,7 +214,9 @@ static ALWAYS_INLINE bool come(struct quick_state *q, const struct calls_step *s
 	case CALLS_JUMP:
 		if (top->linkage)
 			return q->slot == top->slot && forward(q, step);
-		return top->function == step->function && !q->calls->n_kept && !step->begins &&
+		if (q->slot == top->slot)
+			return jump_at_slot(q, step);
+		return top->function == step->function && !q->calls->n_kept && !came_to_begin(q, step) &&
 		       q->slot < top->slot && (!s->high || q->slot <= s->high);
 	case CALLS_CALL: return call(q, step);
 	case CALLS_RETURN: return end(q, step);
@@ -189,25 +233,8 @@ static ALWAYS_INLINE void go(struct quick_state *q, const struct calls_step *ste
 	if (step->pending != CALLS_NOTHING)
 		q->slot = (uint64_t)(int64_t)step->displacement +
 			  (step->value == TRACE_NO_VALUE ? 0 : values[step->value]);
-}
-
-/* Blocks that stay in the newest frame's function and are their header alone only count: most do. */
-static ALWAYS_INLINE size_t run_headers(struct quick_state *q, const uint64_t *entries, size_t i, size_t n)
-{
-	const uint64_t *quick = q->calls->quick;
-	uint64_t function = calls_top(q->stack)->function, total = 0;
-	size_t from = i;
-	while (i < n && !(entries[i] & TRACE_MARK)) {
-		uint64_t block = quick[(uint32_t)entries[i]];
-		if (block >> CALLS_QUICK_FUNCTION != function)
-			break;
-		total += (uint32_t)block;
-		i++;
-	}
-	q->total += total;
-	if (i > from)
-		go(q, &q->calls->steps[(uint32_t)entries[i - 1]], (uint32_t)entries[i - 1], NULL);
-	return i;
+	if (q->one && step->pending != CALLS_NOTHING)
+		q->went = step->branches ? values[0] : 0;
 }
 
 static void count_events(struct calls *calls, struct calls_stack *s, uint32_t number)
@@ -222,9 +249,7 @@ static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, cons
 {
 	struct quick_state q = take(calls, s, one);
 	while (i < n && s->n) {
-		if (one && q.pending == CALLS_NOTHING)
-			i = run_headers(&q, entries, i, n);
-		if (i == n || (entries[i] & TRACE_MARK))
+		if (entries[i] & TRACE_MARK)
 			break;
 		uint32_t number = (uint32_t)entries[i];
 		const struct calls_step *step = &calls->steps[number];
@@ -235,10 +260,12 @@ static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, cons
 			q.last = NULL;
 			calls_resolve(calls, s, step->pc);
 		}
+		uint64_t quiet = one ? entries[i + step->quiet] : 0;
+		q.between = one && quiet != q.quiet;
 		if (!come(&q, step))
 			break;
 		if (one)
-			q.total += step->count;
+			q.total += quiet - q.quiet + step->count, q.quiet = quiet;
 		else
 			count_events(calls, s, number);
 		go(&q, step, number, entries + i + 1);
@@ -248,7 +275,41 @@ static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, cons
 	return i;
 }
 
+void calls_describe_step(const struct calls *calls, const struct trace_program *program, uint32_t number,
+			 struct calls_step *out)
+{
+	static const uint8_t endings[] = {[TRACE_END_CALL] = CALLS_CALL,
+					  [TRACE_END_INDIRECT_CALL] = CALLS_CALL,
+					  [TRACE_END_RETURN] = CALLS_RETURN,
+					  [TRACE_END_INDIRECT_JUMP] = CALLS_JUMP,
+					  [TRACE_END_SYSTEM] = CALLS_NOTHING};
+	const struct trace_block *block = &program->blocks[number];
+	const struct calls_block *known = &calls->blocks[number];
+	bool next = block->target == block->pc + block->length;
+	uint8_t pending = block->items && !next ? endings[block->ending] : CALLS_NOTHING;
+	const struct trace_item *slot = pending == CALLS_NOTHING
+						? NULL
+						: &program->items[block->first_item + block->items - 1u];
+	*out = (struct calls_step){.pc = block->pc,
+				   .module = known->module,
+				   .count = known->counts[0],
+				   .displacement = slot ? (int32_t)slot->displacement : 0,
+				   .length = block->length,
+				   .values = (uint8_t)block->values,
+				   .value = slot ? slot->value : TRACE_NO_VALUE,
+				   .pending = pending,
+				   .branches = block->quiet && pending != CALLS_NOTHING &&
+					       block->ending != TRACE_END_CALL,
+				   .quiet = block->quiet,
+				   .begins = calls->functions.begins[known->function] == block->pc,
+				   .conditional = block->ending == TRACE_END_CONDITIONAL,
+				   .linkage = (known->flags & CALLS_LINKAGE) != 0};
+	if (known->unit == CALLS_NO_UNIT && !(known->flags & ~(uint32_t)CALLS_LINKAGE) &&
+	    out->values == block->values && (!slot || out->displacement == slot->displacement))
+		out->function = known->function;
+}
+
 size_t calls_run_quick(struct calls *calls, struct calls_stack *s, const uint64_t *entries, size_t i, size_t n)
 {
-	return calls->quick ? run(calls, s, entries, i, n, true) : run(calls, s, entries, i, n, false);
+	return calls->quiet ? run(calls, s, entries, i, n, true) : run(calls, s, entries, i, n, false);
 }
