@@ -58,8 +58,7 @@ static bool remark_multiplexing(struct measurement *s)
 		"%zu event%s did not fit the counters at once: --several-runs counts each all the time, in %zu "
 		"executions after a warm-up",
 		waiting, plural,
-		measure_plan(s->operations, s->backend, s->pass_events, n, s->target->n_regions > 0,
-				     group));
+		measure_plan(s->operations, s->backend, s->pass_events, n, s->target->n_regions > 0, group));
 }
 
 struct ending {

@@ -58,14 +58,14 @@ struct verification {
 	const char *tare_version;
 	const char *grid; /* "quick", "full" */
 	const char *on;   /* the backends, "exact perf" */
-	/* which kernels and events were asked for, "kernels loop; events loads:u"; "": those of the grid. One that was
-	 * interrupted goes on only where it is the same */
+	/* which kernels and events were asked for, "kernels loop; events loads:u"; "": those of the grid. One that
+	 * was interrupted goes on only where it is the same */
 	const char *selection;
 	uint64_t started_unix;
 	double seconds;           /* that it took; of a resumed one all parts */
 	double predicted_seconds; /* before it started */
-	/* CPU time of the executions, which other work on the machine changes less: since it started or went on, and
-	 * as predicted then */
+	/* CPU time of the executions, which other work on the machine changes less: since it started or went on,
+	 * and as predicted then */
 	double cpu_seconds, predicted_cpu_seconds;
 	bool finished;
 	size_t kernels, executions;

@@ -390,19 +390,19 @@ static size_t group_end(const struct counters_study *c, size_t from)
 }
 
 /* What a job takes: once (finding regions, opening counters), and for each of its executions. */
-struct cost {
+struct job_cost {
 	double once, each_least, each_most; /* each: at the smallest size and at the largest */
 };
 
 /* From what one execution and three of the smallest size took, and one of the largest. */
-static struct cost cost_of(double one, double three, double largest)
+static struct job_cost cost_of(double one, double three, double largest)
 {
 	double each = fmin(fmax((three - one) / 2, one / 10), one), once = one - each;
-	return (struct cost){once, each, fmax(largest - once, each)};
+	return (struct job_cost){once, each, fmax(largest - once, each)};
 }
 
 /* Linear in the size between the smallest and the largest: kernels are loops. */
-static double job_cost(const struct cost *cost, double part, size_t repetitions)
+static double job_cost(const struct job_cost *cost, double part, size_t repetitions)
 {
 	return cost->once + (double)repetitions * (cost->each_least + part * (cost->each_most - cost->each_least));
 }
@@ -415,8 +415,8 @@ static bool predict_group(struct counters_study *c, size_t from, size_t to, doub
 	if (!counters_try(c, first, 1, &one, err) || !counters_try(c, first, 1, &one, err) ||
 	    !counters_try(c, first, 3, &three, err) || !counters_try(c, last, 1, &largest, err))
 		return false;
-	const struct cost wall = cost_of(one.seconds, three.seconds, largest.seconds),
-			  cpu = cost_of(one.cpu, three.cpu, largest.cpu);
+	const struct job_cost wall = cost_of(one.seconds, three.seconds, largest.seconds),
+			      cpu = cost_of(one.cpu, three.cpu, largest.cpu);
 	for (size_t i = from; i < to; i++) {
 		struct counters_job *job = &c->jobs.items[i];
 		double part = last->size > first->size

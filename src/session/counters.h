@@ -9,8 +9,8 @@
  *     be equal; others, which vary, as often as the grid says.
  *  2. A prediction is arithmetic's (trust/kernels.h); where there is none, the engine's count of the same kernel,
  *     if the engine counted the same each time. Which one it was is in the record.
- *  3. What was measured is in the store after each kernel: an interrupted verification is resumed, by one that asks
- *     for the same grid, backends, kernels and events.
+ *  3. What was measured is in the store after each kernel: an interrupted verification is resumed, by one that
+ *     asks for the same grid, backends, kernels and events.
  */
 #ifndef TARE_SESSION_COUNTERS_H
 #define TARE_SESSION_COUNTERS_H
