@@ -15,7 +15,7 @@
 #include "session/explain.h"
 #include "session/interrupt.h"
 
-enum { HELP, ON, COSTS, BY, NO_ADVICE, CONFIDENCE, JSON, CSV, OUTPUT, PROGRAM_OUTPUT, QUIET };
+enum { HELP, ON, COSTS, BY, ADVICE, CONFIDENCE, JSON, CSV, OUTPUT, PROGRAM_OUTPUT, QUIET };
 enum explain_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV };
 
 const struct option_row explain_option_rows[] = {
@@ -33,7 +33,7 @@ const struct option_row explain_option_rows[] = {
 	{.help = "Report"},
 	{0, "by", "function|line|object",
 	 "also by function, source line, or variable and allocation (needs the engine)", BY},
-	{0, "no-advice", NULL, "do not look for what to change: advice takes more executions", NO_ADVICE},
+	{0, "advice", NULL, "look for the lines behind the causes, and for what to change (more executions)", ADVICE},
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
 	{'o', "output", "FILE", "write the report to this file (- is standard output; default: standard error)",
@@ -52,7 +52,7 @@ struct explain_request {
 	enum breakdown_by by;
 	enum explain_format format;
 	double confidence;
-	bool help, quiet, silent, no_advice;
+	bool help, quiet, silent, advice;
 };
 
 /* The index of the word in words, which ends with NULL. */
@@ -90,7 +90,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 			return false;
 		r->silent = word == 1;
 		return true;
-	case NO_ADVICE: return r->no_advice = true;
+	case ADVICE: return r->advice = true;
 	case JSON: r->format = FORMAT_JSON; return true;
 	case CSV: r->format = FORMAT_CSV; return true;
 	case OUTPUT: r->output = value; return true;
@@ -251,8 +251,7 @@ int command_explain(int argc, char **argv)
 	asked.why_no_costs = costs.known ? NULL : costs.why;
 	asked.costs_note = costs.known && costs.why[0] ? costs.why : NULL;
 	asked.by = r.by;
-	if (r.no_advice)
-		asked.advice_on = NULL;
+	asked.wants_advice = r.advice;
 	asked.confidence = r.confidence;
 	asked.program_output = r.silent ? OUTPUT_NONE : OUTPUT_FIRST;
 	int code = explain_with(&r, &asked);

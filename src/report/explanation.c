@@ -70,6 +70,29 @@ static const char *time_cell(struct document *d, double seconds)
 	return document_printf(d, "%.*f %s", shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0, shown, units[i].unit);
 }
 
+/* Its events took place, and nothing says what one costs. Of the causes that a CPU waits for alone: a hit in the
+ * first level is part of computing, and the kernel's work is beside the program's. */
+static bool lacks_cost(const struct explanation *e, enum cause cause)
+{
+	bool waits = cause == CAUSE_L2 || cause == CAUSE_L3 || cause == CAUSE_MEMORY || cause == CAUSE_TLB ||
+		     cause == CAUSE_BRANCHES;
+	for (size_t i = 0; waits && i < e->causes[cause].n_parts; i++) {
+		const struct explained_part *part = &e->causes[cause].parts[i];
+		if (part->counted && part->count > 0 && isnan(time_of(&part->cost)))
+			return true;
+	}
+	return false;
+}
+
+/* Is a cause without time that would belong to the sum? A measured whole has it: it is in the unexplained. */
+static bool sum_lacks_costs(const struct explanation *e)
+{
+	for (unsigned c = 0; c < CAUSES_COUNTED; c++)
+		if (lacks_cost(e, (enum cause)c))
+			return !e->has_measured;
+	return false;
+}
+
 static double whole(const struct explanation *e) { return e->has_measured ? e->total_s : e->sum_typical; }
 
 static const char *percent(struct document *d, double part)
@@ -107,8 +130,10 @@ static void add_cause(struct document *d, struct columns *columns, const char *n
 		      double all, size_t bar_columns, bool bounds)
 {
 	double share = time_of(seconds) / all;
+	const char *shown = percent(d, share);
 	push(d, columns,
-	     &(struct columns_row){.cells = {name, time_cell(d, time_of(seconds)), percent(d, share),
+	     &(struct columns_row){.cells = {name, time_cell(d, time_of(seconds)),
+					     bounds ? shown : document_printf(d, "\u2264 %s", shown),
 					     bounds ? range_cell(d, seconds, all) : "",
 					     bar(d, share, bar_columns)},
 				   .range = {.known = true,
@@ -134,17 +159,22 @@ static void add_causes(struct document *d, const struct explanation *e, size_t w
 	columns->axis = AXIS_SHARE;
 	if (room > BAR_MOST)
 		room = BAR_MOST;
+	bool lacks = sum_lacks_costs(e);
 	for (size_t i = 0; i < n; i++)
-		add_cause(d, columns, cause_name(order[i]), &e->causes[order[i]].seconds, all, room, true);
+		add_cause(d, columns, cause_name(order[i]), &e->causes[order[i]].seconds, all, room, !lacks);
+	for (unsigned c = 0; c < CAUSES_COUNTED; c++)
+		if (lacks_cost(e, (enum cause)c) && !(time_of(&e->causes[c].seconds) > 0))
+			push(d, columns,
+			     &(struct columns_row){.cells = {cause_name((enum cause)c), "no cost", "?", "", ""}});
 	if (e->unexplained_s > 0) {
 		struct bounded rest = {e->unexplained_s, fmax(e->total_s - e->sum_most, 0),
 				       fmax(e->total_s - e->sum_least, 0)};
 		add_cause(d, columns, "unexplained", &rest, all, room, true);
 	}
 	struct columns_row last = {.emphasis = true, .place = COLUMNS_LAST};
-	last.cells[0] = e->has_measured ? "measured time" : "all causes";
+	last.cells[0] = e->has_measured ? "measured time" : lacks ? "with a cost" : "all causes";
 	last.cells[1] = time_cell(d, all);
-	last.cells[2] = "100 %";
+	last.cells[2] = lacks ? "" : "100 %";
 	push(d, columns, &last);
 }
 
@@ -285,6 +315,15 @@ static void add_places(struct document *d, const struct explanation *e, size_t w
 
 static void add_sum(struct document *d, const struct explanation *e)
 {
+	if (sum_lacks_costs(e)) {
+		struct str text = {0};
+		for (unsigned c = 0; c < CAUSES_COUNTED; c++)
+			if (lacks_cost(e, (enum cause)c))
+				str_appendf(&text, "%s%s", text.length ? ", " : "", cause_name((enum cause)c));
+		str_append(&text, ": there were such events, and no cost of them is known: their time is missing "
+				  "above. --costs FILE gives costs (tare-explain(1)).");
+		document_add_str(d, BLOCK_NOTE, "!", &text, NULL);
+	}
 	if (!e->has_measured) {
 		document_add(
 			d, BLOCK_NOTE, "-",
@@ -390,7 +429,8 @@ static const char *source_sentence(struct document *d, const struct explanation 
 	const char *counts = e->hardware && e->modelled ? "the hardware's counters and a model"
 			     : e->hardware              ? "the hardware's counters"
 			     : e->modelled              ? "tare's engine and a model; no hardware counter was used"
-							: "tare's engine";
+			     : e->exact                 ? "tare's engine"
+							: "the kernel's alone";
 	return e->machine ? document_printf(d, "Counts: %s. Costs: %s (%s).", counts, e->costs_source, e->machine)
 			  : document_printf(d, "Counts: %s.", counts);
 }

@@ -110,7 +110,6 @@ struct explanation {
 	struct explained_place *places;
 	size_t n_places;
 	VEC(struct explained_advice) advice; /* the longest time first */
-	const char *why_no_advice;           /* it was not looked for: why; NULL */
 	VEC(struct result_note) notes;
 	struct result *result; /* of the counting execution; freed with it */
 	int wait_status;       /* of the execution that was not under an engine */

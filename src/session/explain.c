@@ -13,7 +13,7 @@ static void tell(const struct explaining *x, const char *what)
 		x->asked->progress(x->asked->progress_context, what);
 }
 
-static bool note(struct explanation *e, enum note_rank rank, const char *text, struct error *err)
+bool explaining_note(struct explanation *e, enum note_rank rank, const char *text, struct error *err)
 {
 	return (text && vec_push(&e->notes, ((struct result_note){text, rank}))) || error_no_memory(err);
 }
@@ -40,7 +40,7 @@ static bool count(struct explaining *x, struct error *err)
 		.program_output = asked->here ? OUTPUT_NONE : asked->program_output,
 		.interrupt = asked->interrupt,
 	};
-	if (asked->here || asked->by || asked->advice_on) {
+	if (asked->here || asked->by || asked->wants_advice) {
 		bool silent;
 		struct command command = x->session.command;
 		if (!streams_next(&x->streams, x->executions++, &command, &silent, err))
@@ -81,7 +81,7 @@ static bool run(struct explaining *x, struct error *err)
 	/* two, if the program's input can be given again; how many there will be, counting by place shows */
 	if (done)
 		done = streams_open(&x->streams, &x->session.command, asked->program_output,
-				    asked->here || asked->by || asked->advice_on ? 2 : 1, asked->interrupt, err);
+				    asked->here || asked->by || asked->wants_advice ? 2 : 1, asked->interrupt, err);
 	return done && (!asked->here || run_native(x, err)) && keep_in_step(x, err) && count(x, err);
 }
 
@@ -163,28 +163,28 @@ static bool add_notes(struct explaining *x, struct error *err)
 	struct explanation *e = x->e;
 	bool done = true;
 	if (e->why_no_costs)
-		done = note(e, NOTE_ACT, arena_printf(&e->arena, "no costs: %s", e->why_no_costs), err);
+		done = explaining_note(e, NOTE_ACT, arena_printf(&e->arena, "no costs: %s", e->why_no_costs), err);
 	if (x->asked->costs_note)
-		done = note(e, NOTE_READ, arena_strdup(&e->arena, x->asked->costs_note), err);
+		done = explaining_note(e, NOTE_READ, arena_strdup(&e->arena, x->asked->costs_note), err);
 	if (done && x->asked->here && status_differs(e->wait_status, e->result->wait_status))
-		done = note(
+		done = explaining_note(
 			e, NOTE_ACT,
 			"the execution that was counted ended in another way than the one that was timed: counts "
 			"and time are of different work",
 			err);
 	if (done && e->modelled)
-		done = note(e, NOTE_READ,
+		done = explaining_note(e, NOTE_READ,
 			    "Cache, TLB and branch counts are those of a model: it has no prefetcher and counts "
 			    "only the program's own accesses.",
 			    err);
 	if (done && x->asked->here && x->native.major_faults > 0)
-		done = note(e, NOTE_READ,
+		done = explaining_note(e, NOTE_READ,
 			    arena_printf(&e->arena,
 					 "%.0f page faults read from a disk; their time is input/output.",
 					 x->native.major_faults),
 			    err);
 	if (done && x->asked->here && x->native.no_calls)
-		done = note(e, NOTE_READ, "What some threads waited for may not be read here (/proc/PID/syscall).",
+		done = explaining_note(e, NOTE_READ, "What some threads waited for may not be read here (/proc/PID/syscall).",
 			    err);
 	return done;
 }

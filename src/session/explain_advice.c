@@ -48,10 +48,19 @@ bool explaining_advise(struct explaining *x, struct error *err)
 	bool known = asked->here && x->native.resident_most_bytes > 0 && !x->native.several_processes;
 	facts.resident_most_bytes = known ? x->native.resident_most_bytes : NAN;
 	struct evidence_wish wish = advice_wish(x->e, asked->levels);
-	evidence_want(&g.rows, &wish);
-	bool done = gather(x, &g, err);
-	g.variant = true;
-	done = done && gather(x, &g, err) && advice_give(x->e, &g.rows, &facts, err);
+	bool done = true;
+	if (asked->wants_advice) {
+		evidence_want(&g.rows, &wish);
+		done = gather(x, &g, err);
+		g.variant = true;
+		done = done && gather(x, &g, err);
+	} else if (wish.caches || wish.tlb || wish.branches || wish.sharing) {
+		done = explaining_note(x->e, NOTE_READ,
+				       "--advice looks for the lines behind this, and for what to change, in a few "
+				       "more executions.",
+				       err);
+	}
+	done = done && advice_give(x->e, &g.rows, &facts, err);
 	evidence_free(&g.rows);
 	return done;
 }

@@ -25,6 +25,8 @@ bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by,
 		     bool (*take)(void *context, const struct breakdown *breakdown), void *context,
 		     struct error *err);
 
+bool explaining_note(struct explanation *e, enum note_rank rank, const char *text, struct error *err);
+
 /* Counts what the rules need, and adds the advice. */
 bool explaining_advise(struct explaining *x, struct error *err);
 

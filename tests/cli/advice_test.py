@@ -32,7 +32,7 @@ def line_of(mark):
 
 
 def advice(program, *arguments, costs="planted.costs"):
-    seen = tare("explain", "--json", "-o", "-", "--program-output", "none", *(arguments or ("--on", "model:zen4")), "--costs", costs, PROGRAM, program)
+    seen = tare("explain", "--advice", "--json", "-o", "-", "--program-output", "none", *(arguments or ("--on", "model:zen4")), "--costs", costs, PROGRAM, program)
     if not ok(seen.code == 0 and seen.out, f"{program}: explained", seen):
         return []
     result = json.loads(seen.out, parse_constant=no_constant)
@@ -109,11 +109,12 @@ rows = advice("buffers", "--on", "auto", costs="free.costs")
 ok(not any(row["rule"] in ("memory-again", "first-touch") for row in rows), "faults that cost nothing: nothing", rows)
 
 # ---- asked for or not, and shown ----
-seen = tare("explain", "--no-advice", "--on", "model:zen4", "--costs", "planted.costs", "--program-output", "none", PROGRAM, "structs")
-has_not(seen.err, "Advice", "--no-advice: none")
 seen = tare("explain", "--on", "model:zen4", "--costs", "planted.costs", "--program-output", "none", PROGRAM, "structs")
+has_not(seen.err, "Advice", "without --advice: none")
+has(" ".join(seen.err.split()), "--advice looks for the lines behind this", "... and a note says that there may be some")
+seen = tare("explain", "--advice", "--on", "model:zen4", "--costs", "planted.costs", "--program-output", "none", PROGRAM, "structs")
 has(seen.err, f"At advice.c:{line_of('the struct')}: Keep the field", "advice begins with where")
 ok(max(map(len, seen.err.splitlines())) <= 80, "no line is longer than 80 columns", seen.err)
-seen = tare("explain", "--csv", "-o", "-", "--on", "model:zen4", "--costs", "planted.costs", "--program-output", "none", PROGRAM, "structs")
+seen = tare("explain", "--advice", "--csv", "-o", "-", "--on", "model:zen4", "--costs", "planted.costs", "--program-output", "none", PROGRAM, "structs")
 has(seen.out, "\r\n1,advice,", "the CSV has a line for each")
 done()

@@ -266,4 +266,11 @@ ok(r["costs_of"] is None and any("switched off" in note for note in r["notes"]) 
 for more in (("-e", "cycles"), ("--processes", "3"), ("--", "true")):
     seen = tare("calibrate", "--costs", *more)
     ok(seen.code == 2 and "--costs" in seen.err, f"calibrate --costs {' '.join(more)} is refused", seen)
+# ---- costs that nobody stated: the papers have none of the R10000's misses ----
+seen = tare("explain", "--on", "model:r10000", "-o", "-", "--program-output", "none", "ls", "/usr/bin")
+text = " ".join(seen.out.split())
+ok("computing" in text and "\u2264 100 %" in text and "memory no cost ?" in text, "what has no cost is named, and shares are upper bounds", seen)
+has(text, "L2 cache, memory, TLB, mispredictions: there were such events, and no cost of them is known: their time is missing above", "... and a note says so")
+has_not(text, "all causes", "... and the sum is not called that of all")
+
 done()

@@ -24,5 +24,6 @@ for name in ("zen4", "host"):
     for when, misses, read_, may in zip(("before", "after"), found, reads, kept):
         between(misses, 0.98 * (read_ - may), 1.02 * read_, f"{name}, {when}: {read_ / LOOKUPS:.2f} lines a lookup, and nearly all miss")
 causes = [explained(program, "model:zen4") for program in (before, after)]
-equal([max(times, key=times.get) for times in causes], ["memory", "computing"], "explain names the memory before, and no longer after")
+equal([max(times, key=times.get) for times in causes], ["L3 cache", "computing"], "explain names what is behind L2 before, and no longer after")
+ok(causes[0]["L3 cache"] + causes[0]["memory"] > sum(causes[0].values()) / 2, "L3 and memory are more than half of the time", causes[0])
 done()
