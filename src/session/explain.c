@@ -81,7 +81,8 @@ static bool run(struct explaining *x, struct error *err)
 	/* two, if the program's input can be given again; how many there will be, counting by place shows */
 	if (done)
 		done = streams_open(&x->streams, &x->session.command, asked->program_output,
-				    asked->here || asked->by || asked->wants_advice ? 2 : 1, asked->interrupt, err);
+				    asked->here || asked->by || asked->wants_advice ? 2 : 1, asked->interrupt,
+				    err);
 	return done && (!asked->here || run_native(x, err)) && keep_in_step(x, err) && count(x, err);
 }
 
@@ -173,19 +174,21 @@ static bool add_notes(struct explaining *x, struct error *err)
 			"and time are of different work",
 			err);
 	if (done && e->modelled)
-		done = explaining_note(e, NOTE_READ,
-			    "Cache, TLB and branch counts are those of a model: it has no prefetcher and counts "
-			    "only the program's own accesses.",
-			    err);
+		done = explaining_note(
+			e, NOTE_READ,
+			"Cache, TLB and branch counts are those of a model: it has no prefetcher and counts "
+			"only the program's own accesses.",
+			err);
 	if (done && x->asked->here && x->native.major_faults > 0)
-		done = explaining_note(e, NOTE_READ,
-			    arena_printf(&e->arena,
-					 "%.0f page faults read from a disk; their time is input/output.",
-					 x->native.major_faults),
-			    err);
+		done = explaining_note(
+			e, NOTE_READ,
+			arena_printf(&e->arena, "%.0f page faults read from a disk; their time is input/output.",
+				     x->native.major_faults),
+			err);
 	if (done && x->asked->here && x->native.no_calls)
-		done = explaining_note(e, NOTE_READ, "What some threads waited for may not be read here (/proc/PID/syscall).",
-			    err);
+		done = explaining_note(e, NOTE_READ,
+				       "What some threads waited for may not be read here (/proc/PID/syscall).",
+				       err);
 	return done;
 }
 

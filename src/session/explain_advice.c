@@ -55,10 +55,11 @@ bool explaining_advise(struct explaining *x, struct error *err)
 		g.variant = true;
 		done = done && gather(x, &g, err);
 	} else if (wish.caches || wish.tlb || wish.branches || wish.sharing) {
-		done = explaining_note(x->e, NOTE_READ,
-				       "--advice looks for the lines behind this, and for what to change, in a few "
-				       "more executions.",
-				       err);
+		done = explaining_note(
+			x->e, NOTE_READ,
+			"--advice looks for the lines behind this, and for what to change, in a few "
+			"more executions.",
+			err);
 	}
 	done = done && advice_give(x->e, &g.rows, &facts, err);
 	evidence_free(&g.rows);
