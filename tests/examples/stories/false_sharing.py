@@ -10,7 +10,7 @@ MOST_A_TURN, LEAST_A_TURN = 10, 8
 MORE = 16
 
 begin("false-sharing")
-recordings("false-sharing")
+recordings("false-sharing", within=0.1)  # how long threads run together depends on when the kernel starts each; the bounds below hold whenever that is
 before, after = build("sums.c", "before", "-pthread"), build("sums.c", "after", "-pthread", "-DLINE=128")
 for threads in (1, 2, 4):
     equal([printed(f"{program} {threads}") for program in (before, after)], [f"{threads * CELLS}\n"] * 2, f"{threads} threads: both add up the same")
