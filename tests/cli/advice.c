@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define KEEP(value) __asm__ volatile("" : "+r"(value))
 
@@ -178,6 +179,8 @@ __attribute__((noinline)) static void buffers(int reused)
 			buffer = NULL;
 		}
 	}
+	/* how much memory it had is seen by looks at the running program, each millisecond */
+	usleep(300000);
 }
 
 int main(int argc, char **argv)
