@@ -429,9 +429,10 @@ struct runtime {
 	uint32_t local_segments;     /* the program has made some */
 	uint32_t no_tsc;             /* rdtsc may fault: strict seccomp, or PR_SET_TSC */
 	/* a filter may end the process for a call of the engine's: see os/seccomp.c */
-	uint32_t calls_denied, unused9;
-	int32_t copy_fault; /* the last signal that a safe_copy met */
-	uint32_t closing;   /* futex, see record/part.c */
+	uint32_t calls_denied;
+	uint32_t reads_proc; /* the process has opened a file in /proc: see os/own_status.c */
+	int32_t copy_fault;  /* the last signal that a safe_copy met */
+	uint32_t closing;    /* futex, see record/part.c */
 	struct own own[OWN_MAX];
 	/* forks_differ: a child may not have all that its parent has (madvise) */
 	uint32_t own_count, forks_differ;
@@ -889,6 +890,10 @@ bool memory_release(uint64_t start, uint64_t length);
 void memory_pin(uint64_t at, uint64_t bytes); /* no page there is protected from now on */
 /* True: nothing writes there any more, and what was translated meanwhile is gone */
 bool memory_settle(uint64_t pc, uint64_t length);
+
+/* os/own_status.c; not under rt.lock */
+void own_status_opened(long fd);
+void own_status_read(const struct thread *t, uint64_t nr, long result);
 
 /* os/written.c. Between begin and end no page that the call may write is protected; not under rt.lock */
 void written_begin(struct thread *t, uint64_t nr);

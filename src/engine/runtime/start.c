@@ -86,6 +86,7 @@ void runtime_init(const struct start *start)
 	signals_thread(t);
 	signals_start(t);
 	signal_set_mask(t, t->mask);
+	own_status_opened(0);
 	process->pid = (uint32_t)sys0(SYS_getpid);
 	__atomic_store_n(&process->state, RECORD_RUNNING, __ATOMIC_RELEASE);
 	rt.started = 1;

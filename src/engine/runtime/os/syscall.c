@@ -316,6 +316,7 @@ static void opened_file(long fd, uint64_t flags)
 {
 	uint32_t pid = file_memory_of(fd, flags);
 	file_opened_how(fd, flags);
+	own_status_opened(fd);
 	if (!pid)
 		return;
 	if (pid != (uint32_t)sys0(SYS_getpid))
@@ -405,6 +406,17 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 		opened_file(result, flags);
 		return result;
 	}
+	case SYS_read:
+	case SYS_pread64:
+	case SYS_readv:
+	case SYS_preadv:
+	case SYS_preadv2:
+		if (rt.reads_proc) {
+			long result = pass_on_unlocked(t, nr);
+			own_status_read(t, nr, result);
+			return result;
+		}
+		break;
 	case SYS_write:
 	case SYS_pwrite64:
 	case SYS_writev:
