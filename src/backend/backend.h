@@ -60,6 +60,8 @@ struct target {
 	size_t n_cpus;
 	/* CPUS: of what runs there, the tasks of this control group (cgroups(7)) and those below it; NULL: all */
 	const char *cgroup;
+	/* CPUS, with a command: that alone and what it starts, in a control group of its own; sampling only */
+	bool own_cgroup;
 	bool turned;                 /* turn() will be called */
 	bool begins_off;             /* not counted before that */
 	bool follow_children;        /* count what the target forks and clones */

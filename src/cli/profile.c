@@ -35,6 +35,8 @@ enum {
 	TID,
 	ALL_CPUS,
 	CPUS,
+	CGROUP,
+	OWN_CGROUP,
 	NO_CHILDREN,
 	DELAY,
 	RUNS,
@@ -92,11 +94,20 @@ const struct option_row profile_option_rows[] = {
 	 CHECK},
 	{0, "control", "[fifo:]FILE[,FILE]|fd:N[,M]",
 	 "take orders while it runs: enable, disable, snapshot, ping (perf record's words)", CONTROL},
-	{.help = "Targets (instead of a program; -a and -C also with one)"},
+	{.help = "Targets (instead of a program; -a, -C and --cgroup also with one)"},
 	{'p', "pid", "PID,...", "running processes, with all their threads", PID},
 	{'t', "tid", "TID,...", "running threads", TID},
 	{'a', "all-cpus", NULL, "everything on all CPUs", ALL_CPUS},
 	{'C', "cpu", "CPU,...", "everything on these CPUs: 0,2-3", CPUS},
+	{0, "cgroup", "GROUP",
+	 "the processes of this control group and of those below it, on all CPUs or those of -C: a path below the "
+	 "hierarchy's mount (system.slice/ssh.service), or a whole one",
+	 CGROUP},
+	{0, "own-cgroup", NULL,
+	 "run the program in a control group of its own, and sample that: short processes are sampled as long "
+	 "ones "
+	 "are, and gaps stay random",
+	 OWN_CGROUP},
 	{0, "for", "SECONDS", "without a program: stop after this time (default: until they end, or Ctrl-C)", FOR},
 	{0, "timeout", "SECONDS",
 	 "end the program after this time (SIGTERM, 2 s later SIGKILL), and exit with 124", TIMEOUT},
@@ -122,8 +133,9 @@ struct profile_request {
 	const char *experiment_name; /* NULL: none */
 	struct experiment experiment;
 	struct arena arena; /* the experiment's */
-	bool has_gaps, has_rate, has_on, has_stacks, all_cpus, no_children, help, wants_stacks;
+	bool has_gaps, has_rate, has_on, has_stacks, all_cpus, own_cgroup, no_children, help, wants_stacks;
 	struct number_list pids, tids, cpus;
+	const char *cgroup; /* NULL: none */
 	const char *output; /* the profile's file, or with --as the other tool's */
 	struct show_request show;
 	struct export_request export;
@@ -191,6 +203,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
 	case CPUS: return options_number_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
 	case ALL_CPUS: r->all_cpus = true; return true;
+	case CGROUP: r->cgroup = value; return true;
+	case OWN_CGROUP: return r->own_cgroup = true;
 	case NO_CHILDREN: r->no_children = true; return true;
 	case CHECK: r->replicates.check = true; return true;
 	case RUNS:
@@ -315,21 +329,38 @@ static bool check_data(const struct profile_request *r, struct error *err)
 	return true;
 }
 
+static bool of_cpus(const struct profile_request *r)
+{
+	return r->all_cpus || r->cpus.numbers.count || r->cgroup || r->own_cgroup;
+}
+
 /* What contradicts itself. */
 static bool check(struct profile_request *r, struct error *err)
 {
-	bool cpus = r->all_cpus || r->cpus.numbers.count;
+	bool cpus = of_cpus(r);
 	int targets = cpus + (r->pids.numbers.count > 0) + (r->tids.numbers.count > 0);
 	if (r->events.failed)
 		return error_no_memory(err);
-	if (targets > 1 || (r->all_cpus && r->cpus.numbers.count))
-		return error_set(err, ERROR_USAGE, "choose one of -p, -t, -a and -C");
+	if (r->all_cpus && r->cpus.numbers.count)
+		return error_set(err, ERROR_USAGE, "choose -a (all CPUs) or -C (some CPUs), not both");
+	if (r->own_cgroup && (!r->command || targets > 1 || r->all_cpus || r->cpus.numbers.count || r->cgroup))
+		return error_set(
+			err, ERROR_USAGE,
+			"--own-cgroup is for a program that tare starts: remove -p, -t, -a, -C and --cgroup");
+	if (r->own_cgroup && r->no_children)
+		return error_set(err, ERROR_USAGE,
+				 "choose --own-cgroup or --no-children: a group has all that a program starts");
+	if (targets > 1)
+		return error_set(err, ERROR_USAGE, "choose one of -p, -t, and -a, -C or --cgroup");
+	if (r->cgroup && !*r->cgroup)
+		return error_set(err, ERROR_USAGE, "--cgroup: the control group's name is empty");
 	if (r->command && targets && !cpus)
 		return error_set(err, ERROR_USAGE,
 				 "remove the program: -p and -t profile processes that already run");
 	if (!r->command && !targets) {
 		error_set(err, ERROR_USAGE, "nothing to profile: no program is given");
-		return error_hint(err, "'tare profile PROGRAM ARGS...', or -p, -t, -a, -C; 'tare profile --help'");
+		return error_hint(
+			err, "'tare profile PROGRAM ARGS...', or -p, -t, -a, -C, --cgroup; 'tare profile --help'");
 	}
 	if (r->command && r->profiling.for_ns) {
 		error_set(err, ERROR_USAGE, "--for does not apply to a program that tare starts");
@@ -388,7 +419,7 @@ static int show_help(void)
 {
 	say_begin_output();
 	fputs("usage: tare profile [OPTIONS] [--] PROGRAM [ARGS...]\n"
-	      "       tare profile [OPTIONS] -p PID | -t TID | -a | -C CPUS\n"
+	      "       tare profile [OPTIONS] -p PID | -t TID | -a | -C CPUS | --cgroup GROUP\n"
 	      "\n"
 	      "Shows in which functions and lines a program's events take place.\n"
 	      "The program keeps its input, output and exit status; the report goes to\n"
@@ -404,13 +435,15 @@ static int show_help(void)
 
 static struct session_target target_of(const struct profile_request *r)
 {
-	bool cpus = r->all_cpus || r->cpus.numbers.count;
+	bool cpus = of_cpus(r);
 	const struct number_list *ids = cpus ? &r->cpus : r->pids.numbers.count ? &r->pids : &r->tids;
 	return (struct session_target){.kind = cpus                    ? TARGET_CPUS
 					       : r->pids.numbers.count ? TARGET_PROCESSES
 					       : r->tids.numbers.count ? TARGET_THREADS
 								       : TARGET_COMMAND,
 				       .program = r->command,
+				       .cgroup = r->cgroup,
+				       .own_cgroup = r->own_cgroup,
 				       .ids = ids->numbers.items,
 				       .n_ids = ids->numbers.count,
 				       .no_children = r->no_children};

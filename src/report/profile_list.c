@@ -365,8 +365,12 @@ static void add_event(struct document *document, const struct named_profile *nam
 	if (l.sum == 0) {
 		document_add(document, BLOCK_PARAGRAPH, NULL,
 			     e->gaps == GAPS_NONE ? "it did not take place"
-			     : e->has_total       ? "no samples: the event took place less often than once a gap"
-						  : "no samples");
+			     : e->has_total && e->total >= e->gap && e->gap
+				     ? "no samples: in no thread or process did the event take place once a gap; "
+				       "take a "
+				       "shorter gap (-c), or add --own-cgroup"
+			     : e->has_total ? "no samples: the event took place less often than once a gap"
+					    : "no samples");
 		return;
 	}
 	const struct named_row **rows = profile_rows_sorted(options->by == PROFILE_BY_LINE ? &named->by_line

@@ -111,6 +111,8 @@ static const char *describe_ids(struct arena *arena, const struct target *target
 	struct str text = {0};
 	bool cpus = target->kind == TARGET_CPUS, threads = target->kind == TARGET_THREADS;
 	size_t n = cpus ? target->n_cpus : target->n_pids;
+	if (target->cgroup)
+		str_appendf(&text, "control group %s, ", target->cgroup);
 	str_append(&text, cpus && !n ? "all CPUs" : cpus ? "CPU" : threads ? "thread" : "process");
 	if (n > 1)
 		str_append(&text, cpus || threads ? "s" : "es");
@@ -136,7 +138,8 @@ static bool describe(struct profile *p, const struct session *s)
 		if (!(words[i] = arena_strdup(&p->arena, command->argv[i])))
 			return false;
 	p->command = words;
-	if (s->target.kind != TARGET_COMMAND && !(p->target = describe_ids(&p->arena, &s->target)))
+	if (s->target.kind != TARGET_COMMAND && !s->target.own_cgroup &&
+	    !(p->target = describe_ids(&p->arena, &s->target)))
 		return false;
 	return measure_machine_facts(&p->arena, &p->machine);
 }
@@ -472,6 +475,14 @@ static bool take_moments(const struct profiling_run *run, struct profile *p)
 	return true;
 }
 
+/* A heading names the program; that it was in a group is not seen there. */
+static bool note_own_cgroup(const struct profiling_run *run, struct error *err)
+{
+	return collector_note(
+		run->collector,
+		"--own-cgroup: the program ran in a control group of its own, which was sampled on each CPU", err);
+}
+
 static bool note_orders(const struct profiling_run *run, struct error *err)
 {
 	char text[128];
@@ -534,6 +545,8 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 	if (found.regions.n && n &&
 	    !profile_places_note(run.collector, &asked->places, &accounts[0].bounds, p->last_ns - p->first_ns,
 				 err))
+		goto out;
+	if (s->target.own_cgroup && !note_own_cgroup(&run, err))
 		goto out;
 	if (run.unknown_orders && !note_orders(&run, err))
 		goto out;

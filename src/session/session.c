@@ -28,6 +28,7 @@ static void set_target(struct session *s, const struct session_target *asked)
 		t->cpus = asked->ids;
 		t->n_cpus = asked->n_ids;
 		t->cgroup = asked->cgroup;
+		t->own_cgroup = asked->own_cgroup;
 	}
 	/* a thread is one thread, what it starts is another */
 	t->follow_children = !asked->no_children && t->kind != TARGET_THREADS;
@@ -57,7 +58,8 @@ bool session_open(struct session *s, const struct session_target *target, const 
 	s->operations = backend_by_name(on, &argument, err);
 	if (!s->operations || !s->operations->open(argument, &s->backend, err))
 		return false;
-	if (s->target.cgroup && (s->operations->starts_only || strcmp(s->operations->name, "replay") == 0)) {
+	if ((s->target.cgroup || s->target.own_cgroup) &&
+	    (s->operations->starts_only || strcmp(s->operations->name, "replay") == 0)) {
 		error_set(err, ERROR_USAGE, "the backend '%s' does not count control groups", s->operations->name);
 		return error_hint(err, "the kernel's counters do: --on perf, or leave out --on");
 	}

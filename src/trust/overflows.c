@@ -54,7 +54,7 @@ static const char *note_of(struct profile *p, const struct profile_event *e, dou
 			&p->arena,
 			"%s: the samples stand for %.*f %% of what was counted, and the shares are of that "
 			"part alone: threads and processes that end before their first gap have no samples. "
-			"Take a shorter gap (-c), or sample whole CPUs (-a)",
+			"Take a shorter gap (-c), or add --own-cgroup",
 			e->label, digits, part);
 	return arena_printf(
 		&p->arena,

@@ -10,6 +10,36 @@ static void is_at(const char *mountinfo, const char *path, int version, const ch
 		printf("# is '%s', version %d\n", mount.path, mount.version);
 }
 
+static void is_of(const char *groups, const char *mountinfo, const char *path, const char *fact)
+{
+	struct cgroup_mount mount;
+	char found[256] = "";
+	cgroup_mount_find(mountinfo, strlen(mountinfo), &mount);
+	bool is = cgroup_of_process(groups, strlen(groups), &mount, found, sizeof found);
+	if (!ok(is == (path != NULL) && (!path || strcmp(found, path) == 0), "%s", fact))
+		printf("# is '%s'\n", found);
+}
+
+static void groups_of_processes(void)
+{
+	const char *second = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+		   *first = "42 31 0:39 / /c/perf rw - cgroup cgroup rw,net_cls,perf_event\n",
+		   *inside = "30 23 0:26 /docker/a1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
+	is_of("0::/user.slice/a.scope\n", second, "/sys/fs/cgroup/user.slice/a.scope",
+	      "version 2: the line of number 0");
+	is_of("9:net_cls,perf_event:/x\n0::/y\n", first, "/c/perf/x", "version 1: the line that names perf_event");
+	is_of("9:name=systemd:/x\n0::/", second, "/sys/fs/cgroup/", "the topmost one; no newline at the end");
+	is_of("9:pids:/x\n0::/y\n", first, NULL, "version 1 without such a line");
+	is_of("9:name=systemd:/x\n", second, NULL, "version 2 without such a line");
+	is_of("0::/docker/a1/b\n", inside, "/sys/fs/cgroup/b",
+	      "a container's mount begins at a group: below that");
+	is_of("0::/docker/a1\n", inside, "/sys/fs/cgroup", "a container's own group");
+	is_of("0::/docker/a12\n", inside, "/sys/fs/cgroup/docker/a12",
+	      "a group whose name begins alike is another");
+	is_of("", second, NULL, "no text");
+	is_of("0:\n:::\n0", second, NULL, "lines that are cut");
+}
+
 int main(void)
 {
 	struct error err = {0};
@@ -34,5 +64,6 @@ int main(void)
 	int fd = cgroup_open("tare/no such group", &err);
 	ok(fd < 0 && err.code != ERROR_NONE && err.hint[0] && strstr(err.text, "'tare/no such group'"),
 	   "a group that is not there: named, with where it was looked for");
+	groups_of_processes();
 	return done();
 }

@@ -74,10 +74,11 @@ static void look_at(const char *line, size_t length, struct cgroup_mount *out)
 	/* a controller that is mounted by itself is not in version 2 */
 	if (!version || (out->path[0] && version > out->version) || (out->path[0] && version == out->version))
 		return;
-	char path[sizeof out->path];
-	if (!unescape(fields[4], path, sizeof path) || path[0] != '/')
+	char path[sizeof out->path], root[sizeof out->root];
+	if (!unescape(fields[4], path, sizeof path) || path[0] != '/' || !unescape(fields[3], root, sizeof root))
 		return;
 	memcpy(out->path, path, sizeof path);
+	memcpy(out->root, root, sizeof root);
 	out->version = version;
 }
 
@@ -128,22 +129,27 @@ static int open_folder(const char *name, const char *path, const struct cgroup_m
 	return -1;
 }
 
+static bool find_mount(const char *name, struct cgroup_mount *mount, struct error *err)
+{
+	size_t length;
+	char *text = file_read("/proc/self/mountinfo", MOUNTINFO_MOST_BYTES, &length, err);
+	if (!text)
+		return false;
+	cgroup_mount_find(text, length, mount);
+	free(text);
+	if (mount->path[0])
+		return true;
+	error_set(err, ERROR_UNSUPPORTED,
+		  "cannot count the control group '%s': no hierarchy that can be counted is mounted", name);
+	return error_hint(err, "as root: mount -t cgroup2 none /sys/fs/cgroup");
+}
+
 int cgroup_open(const char *name, struct error *err)
 {
 	struct cgroup_mount mount;
-	size_t length;
-	char *text = file_read("/proc/self/mountinfo", MOUNTINFO_MOST_BYTES, &length, err), *path = NULL;
-	if (!text)
+	char *path = NULL;
+	if (!find_mount(name, &mount, err))
 		return -1;
-	cgroup_mount_find(text, length, &mount);
-	free(text);
-	if (!mount.path[0]) {
-		error_set(err, ERROR_UNSUPPORTED,
-			  "cannot count the control group '%s': no hierarchy that can be counted is mounted",
-			  name);
-		error_hint(err, "as root: mount -t cgroup2 none /sys/fs/cgroup");
-		return -1;
-	}
 	size_t under = strlen(mount.path);
 	bool whole = strncmp(name, mount.path, under) == 0 && (name[under] == '/' || !name[under]);
 	/* a whole path elsewhere: the same hierarchy mounted twice, or nothing that can be counted */
@@ -159,4 +165,112 @@ int cgroup_open(const char *name, struct error *err)
 	int fd = open_folder(name, path, &mount, err);
 	free(path);
 	return fd;
+}
+
+/* ---- a group of tare's own ---- */
+
+/* proc(5): "0::/a" of version 2, "4:perf_event:/a" of version 1 */
+static bool is_group_line(struct mount_field line, int version, struct mount_field *path)
+{
+	const char *end = line.at + line.length, *first = memchr(line.at, ':', line.length);
+	const char *second = first ? memchr(first + 1, ':', (size_t)(end - first - 1)) : NULL;
+	if (!second)
+		return false;
+	const struct mount_field number = {line.at, (size_t)(first - line.at)},
+				 controllers = {first + 1, (size_t)(second - first - 1)};
+	*path = (struct mount_field){second + 1, (size_t)(end - second - 1)};
+	return version == 2 ? is(number, "0") && controllers.length == 0 : lists(controllers, "perf_event");
+}
+
+bool cgroup_of_process(const char *text, size_t length, const struct cgroup_mount *mount, char *out, size_t size)
+{
+	size_t root = strcmp(mount->root, "/") == 0 ? 0 : strlen(mount->root);
+	for (const char *at = text, *end = text + length; at < end;) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at)), *stop = newline ? newline : end;
+		struct mount_field path;
+		if (is_group_line((struct mount_field){at, (size_t)(stop - at)}, mount->version, &path)) {
+			bool below = path.length >= root && memcmp(path.at, mount->root, root) == 0 &&
+				     (path.length == root || path.at[root] == '/');
+			size_t skip = below ? root : 0;
+			int n = snprintf(out, size, "%s%.*s", mount->path, (int)(path.length - skip),
+					 path.at + skip);
+			return n > 0 && (size_t)n < size;
+		}
+		at = stop + 1;
+	}
+	return false;
+}
+
+static bool find_own(char *out, size_t size, struct error *err)
+{
+	struct cgroup_mount mount;
+	size_t length;
+	if (!find_mount("of tare itself", &mount, err))
+		return false;
+	char *text = file_read("/proc/self/cgroup", MOUNTINFO_MOST_BYTES, &length, err);
+	if (!text)
+		return false;
+	bool found = cgroup_of_process(text, length, &mount, out, size);
+	free(text);
+	return found || error_set(err, ERROR_UNSUPPORTED, "tare's own control group is not known");
+}
+
+bool own_cgroup_make(struct own_cgroup *own, int *fd, struct error *err)
+{
+	*fd = -1;
+	own->path[0] = '\0';
+	if (!find_own(own->above, sizeof own->above, err))
+		return false;
+	int n = snprintf(own->path, sizeof own->path, "%s/tare-%d", own->above, (int)getpid());
+	bool made = n > 0 && (size_t)n < sizeof own->path && (rmdir(own->path), mkdir(own->path, 0755) == 0);
+	if (!made) {
+		error_set_errno(
+			err, errno == EACCES || errno == EPERM || errno == EROFS ? ERROR_PERMISSION : ERROR_SYSTEM,
+			errno, "cannot make a control group in '%s'", own->above);
+		own->path[0] = '\0';
+		return error_hint(err, "this takes root, or a group that belongs to the user");
+	}
+	*fd = open(own->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*fd >= 0)
+		return true;
+	error_set_errno(err, ERROR_SYSTEM, errno, "cannot open the control group '%s'", own->path);
+	own_cgroup_end(own);
+	return false;
+}
+
+static bool put(const char *folder, pid_t pid)
+{
+	char path[4200], number[16];
+	int n = snprintf(number, sizeof number, "%d", (int)pid);
+	snprintf(path, sizeof path, "%s/cgroup.procs", folder);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done = fd >= 0 && write(fd, number, (size_t)n) == n;
+	int why = errno;
+	if (fd >= 0)
+		close(fd);
+	errno = why;
+	return done;
+}
+
+bool own_cgroup_put(const struct own_cgroup *own, pid_t pid, struct error *err)
+{
+	return put(own->path, pid) ||
+	       error_set_errno(err, errno == EACCES || errno == EPERM ? ERROR_PERMISSION : ERROR_SYSTEM, errno,
+			       "cannot put the program into the control group '%s'", own->path);
+}
+
+void own_cgroup_end(struct own_cgroup *own)
+{
+	enum { ATTEMPTS = 100 }; /* what is moved may have forked meanwhile */
+	for (int i = 0; own->path[0] && i < ATTEMPTS && rmdir(own->path) != 0 && errno == EBUSY; i++) {
+		char path[4200];
+		int pid;
+		snprintf(path, sizeof path, "%s/cgroup.procs", own->path);
+		FILE *file = fopen(path, "re");
+		while (file && fscanf(file, "%d", &pid) == 1)
+			put(own->above, pid);
+		if (file)
+			fclose(file);
+	}
+	own->path[0] = '\0';
 }

@@ -102,7 +102,7 @@ void bounds_free(struct sample_bounds *b)
 	free(b);
 }
 
-int bounds_open_probe(const struct sample_bounds *b, size_t probe, int cpu, uint64_t read_format)
+int bounds_open_probe(const struct sample_bounds *b, size_t probe, int cgroup, int cpu, uint64_t read_format)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof attr,
@@ -117,7 +117,8 @@ int bounds_open_probe(const struct sample_bounds *b, size_t probe, int cpu, uint
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | read_format,
 	};
 	group_place_probe(&attr, &b->plan, &b->plan.probes[probe]);
-	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return (int)syscall(SYS_perf_event_open, &attr, cgroup, cpu, -1,
+			    PERF_FLAG_FD_CLOEXEC | (cgroup >= 0 ? PERF_FLAG_PID_CGROUP : 0));
 }
 
 /* ---- tasks ---- */

@@ -57,8 +57,9 @@ bool bounds_new(const struct sampling_places *asked, bool whole_cpus, struct sam
 		struct error *err);
 void bounds_free(struct sample_bounds *bounds); /* NULL is accepted */
 
-/* A probe as an event of one CPU, disabled; the descriptor, or -1 with errno. */
-int bounds_open_probe(const struct sample_bounds *bounds, size_t probe, int cpu, uint64_t read_format);
+/* A probe as an event of one CPU, disabled; cgroup: of that group's tasks alone (its folder), or -1. The
+ * descriptor, or -1 with errno. */
+int bounds_open_probe(const struct sample_bounds *bounds, size_t probe, int cgroup, int cpu, uint64_t read_format);
 extern const struct record_layout bounds_layout; /* of its records */
 
 /* False when memory ran out. parent: 0 for what was there before. */

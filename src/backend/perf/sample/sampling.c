@@ -9,14 +9,20 @@
 #include "backend/perf/sample/sampling.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "backend/perf/counter/cancel.h"
+#include "backend/perf/counter/cgroup.h"
 #include "backend/perf/sample/existing.h"
 #include "backend/perf/sample/streams.h"
+#include "backend/perf/sample/tracks.h"
 #include "backend/perf/sample/trial.h"
 
 static uint64_t now_ns(void)
@@ -27,83 +33,6 @@ static uint64_t now_ns(void)
 }
 
 /* ---- prepare ---- */
-
-static void refuse(struct sampling_account *account, enum reading_state state, const char *why)
-{
-	account->state = state;
-	snprintf(account->why, sizeof account->why, "%s", why);
-}
-
-/* Why a request cannot be done, whatever the event; NULL when it can. */
-static const char *flaw(const struct sampled_event *asked)
-{
-	switch (asked->gaps) {
-	case GAPS_FIXED:
-	case GAPS_JITTER:
-	case GAPS_EXPONENTIAL:
-		if (asked->gap == 0)
-			return "the gap between samples is 0";
-		/* so that no gap that is drawn reaches the kernel's limit of 2^63 */
-		return asked->gap >> 56 ? "the gap between samples is 2^56 or more" : NULL;
-	case GAPS_RATE: return asked->rate >= 1 ? NULL : "the rate is less than 1 sample a second";
-	case GAPS_NONE: break;
-	}
-	return "no gap between samples was asked for";
-}
-
-static bool refused(const struct sampled_track *track, const char *remedy, struct error *err)
-{
-	error_set(err, track->account.state == READING_DENIED ? ERROR_PERMISSION : ERROR_UNSUPPORTED,
-		  "cannot sample '%s': %s", track->asked.event->label, track->account.why);
-	if (remedy[0])
-		error_hint(err, "%s", remedy);
-	return false;
-}
-
-static bool find_tracks(struct sampling *s, const char *cancelled, struct error *err)
-{
-	size_t usable = 0;
-	s->tracks = calloc(s->request.n_events + 1, sizeof *s->tracks);
-	if (!s->tracks)
-		return error_no_memory(err);
-	for (size_t i = 0; i < s->request.n_events; i++) {
-		struct sampled_track *track = &s->tracks[i];
-		struct sampling_account *account = &track->account;
-		char remedy[256];
-		track->asked = s->request.events[i];
-		const char *wrong = flaw(&track->asked);
-		if (wrong)
-			return error_set(err, ERROR_USAGE, "cannot sample '%s': %s", track->asked.event->label,
-					 wrong);
-		sampling_trial(s->backend, track->asked.event, &track->answer, &account->state, account->why,
-			       remedy);
-		if (!track->answer)
-			return error_no_memory(err);
-		account->source = track->answer->availability.source;
-		account->has_count = !sampling_is_clock(&track->answer->encoding) ||
-				     track->answer->levels == (LEVEL_USER | LEVEL_KERNEL);
-		if (account->state == READING_UNPROVEN)
-			account->state = READING_COUNTED; /* what it gives is then its trial */
-		if (cancelled)
-			refuse(account, READING_DENIED, cancelled);
-		if (account->state != READING_COUNTED)
-			refused(track, remedy, err);
-		usable += account->state == READING_COUNTED;
-		track->redrawn = track->asked.gaps == GAPS_EXPONENTIAL || track->asked.gaps == GAPS_JITTER;
-		track->is_clock = sampling_is_clock(&track->answer->encoding);
-		if (track->is_clock && track->asked.gap && track->asked.gap < SAMPLING_CLOCK_LEAST_NS) {
-			error_set(err, ERROR_USAGE,
-				  "cannot sample '%s' each %llu ns: the kernel's least gap of a clock is %d ns",
-				  track->asked.event->label, (unsigned long long)track->asked.gap,
-				  SAMPLING_CLOCK_LEAST_NS);
-			return error_hint(err, "-c %d or more", SAMPLING_CLOCK_LEAST_NS);
-		}
-		track->bursts = account->source != SOURCE_HW && !track->is_clock;
-		track->plan = (struct gap_plan){track->asked.gaps, track->asked.gap, s->request.redraw};
-		account->redraw = track->redrawn ? s->request.redraw : 0;
-	}
-	return usable > 0;
-}
 
 static bool read_existing(struct sampling *s, struct error *err)
 {
@@ -168,12 +97,18 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 	if (s->request.stacks == STACKS_DWARF && !record_registers())
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "stacks by DWARF are not read on this kind of CPU: ask for frame pointers");
-	if (!find_tracks(s, cancelled, err))
+	if (target->own_cgroup && !own_cgroup_make(&s->own, &s->cgroup, err))
+		return false;
+	if (target->cgroup && (s->cgroup = cgroup_open(target->cgroup, err)) < 0)
+		return false;
+	if (!sampling_find_tracks(s, cancelled, err))
 		return false;
 	if (target->command) {
 		if (!launch_hold(&s->command, &s->launch, err))
 			return false;
 		s->pid = s->launch.pid;
+		if (target->own_cgroup && !own_cgroup_put(&s->own, s->pid, err))
+			return false;
 	}
 	if (s->kind == TARGET_COMMAND) {
 		if (!vec_push(&s->places.list, ((struct counter_target){s->pid, -1})))
@@ -194,8 +129,10 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 	for (size_t i = 0; s->kind != TARGET_CPUS && i < s->places.list.count; i++)
 		if (!vec_push(&s->tasks, s->places.list.items[i].task))
 			return error_no_memory(err);
-	if (s->kind != TARGET_COMMAND)
+	if (s->kind != TARGET_COMMAND && !s->own.path[0])
 		return read_existing(s, err);
+	if (s->own.path[0] && !sample_streams_switch(s, true, true, err))
+		return false;
 	return sample_streams_probe(s, err); /* its exec enables what is its own, and probes are the CPUs' */
 }
 
@@ -211,6 +148,9 @@ static void perf_sampling_end(struct sampling *s)
 		existing_free(s->existing);
 	free(s->existing);
 	free(s->tracks);
+	if (s->cgroup >= 0)
+		close(s->cgroup);
+	own_cgroup_end(&s->own);
 	free(s);
 }
 
@@ -229,6 +169,7 @@ static bool perf_sampling_prepare(struct backend *backend, const struct target *
 			       .sink = *sink,
 			       .random = {request->seed},
 			       .wakes = -1,
+			       .cgroup = -1,
 			       .launch = {.go_fd = -1, .failed_fd = -1}};
 	if (!s->request.redraw)
 		s->request.redraw = GAP_REDRAW;
@@ -504,17 +445,49 @@ static void draw_first(struct sampling *s)
 	}
 }
 
+/* A group's events are of CPUs, and no exec enables them: the program is held when its exec is done, so that
+ * nothing of tare's part of it is counted. Where ptrace(2) is not allowed, that part is sampled, too. */
+static bool hold_at_exec(const struct sampling *s)
+{
+	return s->own.path[0] && !s->request.disabled &&
+	       ptrace(PTRACE_SEIZE, s->pid, NULL, (void *)(uintptr_t)PTRACE_O_TRACEEXEC) == 0;
+}
+
+/* Waits for the exec; a signal before it is the program's. False: it has ended. */
+static bool wait_for_exec(pid_t pid)
+{
+	siginfo_t info;
+	for (;;) {
+		int done = waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOWAIT | __WALL);
+		if (done != 0 && errno == EINTR)
+			continue;
+		if (done != 0 || info.si_code == CLD_EXITED || info.si_code == CLD_KILLED ||
+		    info.si_code == CLD_DUMPED)
+			return false;
+		if (info.si_status >> 8 == PTRACE_EVENT_EXEC)
+			return true;
+		bool group_stop = info.si_status >> 8 == PTRACE_EVENT_STOP;
+		ptrace(group_stop ? PTRACE_LISTEN : PTRACE_CONT, pid, NULL,
+		       (void *)(uintptr_t)(group_stop ? 0 : info.si_status & 0x7f));
+	}
+}
+
 static bool perf_sampling_go(struct sampling *s, struct error *err)
 {
 	draw_first(s);
 	s->on = !s->request.disabled;
-	if (s->kind != TARGET_COMMAND && !s->request.disabled && !sample_streams_switch(s, false, true, err))
+	bool held = hold_at_exec(s), done = true;
+	if (s->kind != TARGET_COMMAND && !held && s->on && !sample_streams_switch(s, false, true, err))
 		return false;
 	if (s->launch.pid && !launch_go(&s->launch, &s->command, err)) {
 		s->pid = 0;
 		return false;
 	}
-	return true;
+	if (held && wait_for_exec(s->pid)) {
+		done = sample_streams_switch(s, false, true, err);
+		ptrace(PTRACE_DETACH, s->pid, NULL, NULL);
+	}
+	return done;
 }
 
 static bool perf_sampling_enable(struct sampling *s, bool on, struct error *err)

@@ -40,6 +40,13 @@ static int open_attr(struct perf_event_attr *attr, pid_t task, int cpu)
 	return (int)syscall(SYS_perf_event_open, attr, task, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static int open_in_cgroup(struct perf_event_attr *attr, int folder, int cpu)
+{
+	attr->size = sizeof *attr;
+	return (int)syscall(SYS_perf_event_open, attr, folder, cpu, -1,
+			    PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+}
+
 /* ---- attributes ---- */
 
 static struct perf_event_attr common_attr(const struct sampling *s)
@@ -164,6 +171,7 @@ static bool cannot_open(const struct sampling *s, enum counter_action action, co
 				  .task = s->kind == TARGET_COMMAND ? COUNTER_SELF : task,
 				  .cpu = s->kind == TARGET_CPUS ? cpu : COUNTER_ANY_CPU,
 				  .threads_only = s->heirs == HEIRS_THREADS,
+				  .of_cgroup = s->cgroup >= 0 && (track || s->own.path[0]),
 				  .counters = s->places.list.count * s->n_buffers * (s->request.n_events + 1)};
 	return failure_explain(os_errno, &attempt, machine_state(s->backend), err);
 }
@@ -220,7 +228,8 @@ static bool open_tracking(struct sampling *s, pid_t task, size_t b, struct error
 {
 	struct sample_buffer *buffer = &s->buffers[b];
 	struct perf_event_attr attr = tracking_attr(s);
-	int fd = open_attr(&attr, task, buffer->cpu);
+	int fd = s->own.path[0] ? open_in_cgroup(&attr, s->cgroup, buffer->cpu)
+				: open_attr(&attr, task, buffer->cpu);
 	if (fd < 0)
 		return cannot_open(s, COUNTER_OPEN, NULL, task, buffer->cpu, errno, err);
 	if (buffer->fd < 0 && !map_buffer(s, buffer, fd, err)) {
@@ -256,7 +265,7 @@ static bool open_stream(struct sampling *s, uint32_t event, pid_t task, size_t b
 	if (!encoding)
 		return true;
 	struct perf_event_attr attr = stream_attr(s, track, encoding);
-	int fd = open_attr(&attr, task, cpu);
+	int fd = s->cgroup >= 0 ? open_in_cgroup(&attr, s->cgroup, cpu) : open_attr(&attr, task, cpu);
 	if (fd < 0)
 		return cannot_open(s, COUNTER_OPEN, track, task, cpu, errno, err);
 	return add_stream(s, fd, event, b, err);
@@ -308,7 +317,7 @@ static bool open_probes(struct sampling *s, struct error *err)
 {
 	for (size_t b = 0; s->bounds && b < s->n_buffers; b++)
 		for (uint32_t i = 0; i < s->bounds->places.n; i++) {
-			int fd = bounds_open_probe(s->bounds, i, s->buffers[b].cpu,
+			int fd = bounds_open_probe(s->bounds, i, s->cgroup, s->buffers[b].cpu,
 						   s->lost_counts ? FORMAT_LOST : 0);
 			if (fd < 0)
 				return error_set_errno(err, ERROR_SYSTEM, errno, "cannot open a probe on CPU %d",

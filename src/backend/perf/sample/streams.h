@@ -11,6 +11,9 @@
  *     runs from the program's exec, or from prepare(), whether samples are taken or not.
  *  3. All events read one clock, CLOCK_MONOTONIC; the kernel mixes no clocks in one ring.
  *  4. With heirs all tasks have one gap for good (see below).
+ *  5. Of a control group the sampled events are the group's, on each CPU. Tracking events are of whole CPUs even
+ *     then: a process that is moved into the group has its mappings from before. In the program's own group
+ *     there is none.
  *
  * Gaps, as Linux 6.18 was seen to behave (tests/unit/perf_sample_test.c states it) and as kernel/events/core.c
  * reads:
@@ -37,6 +40,7 @@
 #define TARE_BACKEND_PERF_SAMPLE_STREAMS_H
 
 #include "backend/launch.h"
+#include "backend/perf/counter/cgroup.h"
 #include "backend/perf/counter/counter.h"
 #include "backend/perf/counter/targets.h"
 #include "backend/perf/ring/ring.h"
@@ -98,12 +102,14 @@ struct sampling {
 	struct command command;
 	struct launch launch;
 	pid_t pid;
-	struct places places; /* tasks or CPUs that were opened at first */
-	bool on;              /* samples are being taken */
-	bool alike;           /* all tasks have one gap, and it stays */
-	uint64_t alike_ns;    /* since when, of gaps that were redrawn before; 0 */
-	VEC(pid_t) tasks;     /* that live, until alike */
-	uint64_t born;        /* tasks, likewise */
+	struct places places;  /* tasks or CPUs that were opened at first */
+	int cgroup;            /* of CPUs: the group's folder, whose tasks alone are sampled; -1: all */
+	struct own_cgroup own; /* … that is the program's own: all that is in it began there */
+	bool on;               /* samples are being taken */
+	bool alike;            /* all tasks have one gap, and it stays */
+	uint64_t alike_ns;     /* since when, of gaps that were redrawn before; 0 */
+	VEC(pid_t) tasks;      /* that live, until alike */
+	uint64_t born;         /* tasks, likewise */
 	struct sample_buffer *buffers;
 	size_t n_buffers;
 	int wakes; /* epoll's: readable when a ring wants to be read */
