@@ -61,6 +61,13 @@ void document_add_figure(struct document *document, const struct paper_figure *f
 	add(document, &(struct document_block){.kind = BLOCK_FIGURE, .figure = figure});
 }
 
+void document_add_stacked(struct document *document, const struct stacked_figure *figure)
+{
+	if (figure)
+		add(document, &(struct document_block){.kind = BLOCK_STACKED, .stacked = figure});
+	document->failed |= !figure;
+}
+
 const char *document_trouble(const struct document *document)
 {
 	return document->failed ? "out of memory: a part of the report is not shown" : NULL;

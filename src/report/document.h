@@ -67,11 +67,13 @@ enum document_kind {
 	BLOCK_FACT,       /* label and text: where the numbers come from; a writer may leave them out */
 	BLOCK_FLAME,      /* a flame graph of `event`; without a drawing it has no text */
 	BLOCK_FIGURE,     /* a drawing of `figure`; a writer without drawings leaves it out */
+	BLOCK_STACKED,    /* likewise, of `stacked` */
 };
 
 struct columns; /* report/columns.h */
 struct named_profile;
-struct paper_figure; /* result/paper_study.h */
+struct paper_figure;   /* result/paper_study.h */
+struct stacked_figure; /* report/stacked.h */
 
 struct document_block {
 	enum document_kind kind;
@@ -81,10 +83,11 @@ struct document_block {
 	enum note_rank rank;
 	const char *label, *text;
 	struct document_table table;
-	struct columns *columns;           /* of BLOCK_COLUMNS; the document's */
-	const struct named_profile *named; /* of BLOCK_FLAME; borrowed, it outlives the document */
-	const struct paper_figure *figure; /* of BLOCK_FIGURE; likewise */
-	size_t event;                      /* likewise */
+	struct columns *columns;              /* of BLOCK_COLUMNS; the document's */
+	const struct named_profile *named;    /* of BLOCK_FLAME; borrowed, it outlives the document */
+	const struct paper_figure *figure;    /* of BLOCK_FIGURE; likewise */
+	const struct stacked_figure *stacked; /* of BLOCK_STACKED; the document's */
+	size_t event;                         /* likewise */
 	/* what a reader wants to know first, where a writer has room for it above the tables */
 	bool answer;
 };
@@ -117,6 +120,9 @@ void document_add_flame(struct document *document, const struct named_profile *n
 
 /* figure outlives the document. */
 void document_add_figure(struct document *document, const struct paper_figure *figure);
+
+/* figure and all of it is in the document's arena; NULL: memory ran out. */
+void document_add_stacked(struct document *document, const struct stacked_figure *figure);
 
 /* What a writer says when something is missing; NULL when nothing is. */
 const char *document_trouble(const struct document *document);

@@ -5,8 +5,10 @@
 
 #include "report/build.h"
 #include "report/columns.h"
+#include "report/explanation_cells.h"
+#include "report/explanation_figure.h"
+#include "report/html/html.h"
 #include "report/number.h"
-#include "report/profile_rows.h"
 #include "report/table.h"
 
 /* Columns that a bar has: what the other cells leave of the width. */
@@ -18,88 +20,29 @@ enum {
 	EIGHTHS = 8,
 	PLACES_SHOWN = 20,
 	CAUSES_BESIDE = 3,
-	ADVICE_SHOWN = 8
+	ADVICE_SHOWN = 8,
+	PAGE_COLUMNS = 200
 };
+
+/* A place of less is not drawn. */
+static const double DRAWN_LEAST = 0.005;
 
 /* Some ticks of Linux's slowest timer, 100 a second. */
 static const double SHORT_SECONDS = 0.1;
-
-static void push(struct document *d, struct columns *columns, const struct columns_row *row)
-{
-	if (!vec_push(&columns->rows, *row))
-		d->failed = true;
-}
-
-static double time_of(const struct bounded *seconds)
-{
-	if (!isnan(seconds->typical))
-		return seconds->typical;
-	return !isnan(seconds->most) ? seconds->most : seconds->least;
-}
 
 size_t explanation_order(const struct explanation *e, enum cause *order)
 {
 	size_t n = 0;
 	for (unsigned c = 0; c < CAUSES; c++) {
-		double seconds = e->causes[c].known ? time_of(&e->causes[c].seconds) : 0;
+		double seconds = e->causes[c].known ? explained_time(&e->causes[c].seconds) : 0;
 		if (!(seconds > 0))
 			continue;
 		size_t at = n++;
-		for (; at > 0 && time_of(&e->causes[order[at - 1]].seconds) < seconds; at--)
+		for (; at > 0 && explained_time(&e->causes[order[at - 1]].seconds) < seconds; at--)
 			order[at] = order[at - 1];
 		order[at] = (enum cause)c;
 	}
 	return n;
-}
-
-/* "1.23 s", "45.6 ms", "7.89 µs", "12.3 ns": three digits. */
-static const char *time_cell(struct document *d, double seconds)
-{
-	static const struct {
-		double least, factor;
-		const char *unit;
-	} units[] = {{1, 1, "s"}, {1e-3, 1e3, "ms"}, {1e-6, 1e6, "\u00b5s"}, {0, 1e9, "ns"}};
-	if (isnan(seconds))
-		return "-";
-	if (seconds == 0)
-		return "0 s";
-	size_t i = 0;
-	while (seconds < units[i].least * 0.9995)
-		i++;
-	double shown = seconds * units[i].factor;
-	return document_printf(d, "%.*f %s", shown < 9.995 ? 2 : shown < 99.95 ? 1 : 0, shown, units[i].unit);
-}
-
-/* Its events took place, and nothing says what one costs. Of the causes that a CPU waits for alone: a hit in the
- * first level is part of computing, and the kernel's work is beside the program's. */
-static bool lacks_cost(const struct explanation *e, enum cause cause)
-{
-	bool waits = cause == CAUSE_L2 || cause == CAUSE_L3 || cause == CAUSE_MEMORY || cause == CAUSE_TLB ||
-		     cause == CAUSE_BRANCHES;
-	for (size_t i = 0; waits && i < e->causes[cause].n_parts; i++) {
-		const struct explained_part *part = &e->causes[cause].parts[i];
-		if (part->counted && part->count > 0 && isnan(time_of(&part->cost)))
-			return true;
-	}
-	return false;
-}
-
-/* Is a cause without time that would belong to the sum? A measured whole has it: it is in the unexplained. */
-static bool sum_lacks_costs(const struct explanation *e)
-{
-	for (unsigned c = 0; c < CAUSES_COUNTED; c++)
-		if (lacks_cost(e, (enum cause)c))
-			return !e->has_measured;
-	return false;
-}
-
-static double whole(const struct explanation *e) { return e->has_measured ? e->total_s : e->sum_typical; }
-
-static const char *percent(struct document *d, double part)
-{
-	if (isnan(part))
-		return "-";
-	return document_printf(d, "%.*f %%", part < 0.0995 ? 1 : 0, 100 * part);
 }
 
 static const char *range_cell(struct document *d, const struct bounded *seconds, double all)
@@ -115,7 +58,7 @@ static const char *bar(struct document *d, double share, size_t columns)
 	static const char *const parts[EIGHTHS] = {"",       "\u258f", "\u258e", "\u258d",
 						   "\u258c", "\u258b", "\u258a", "\u2589"};
 	struct str text = {0};
-	if (!(share > 0))
+	if (!(share > 0) || !columns)
 		return "";
 	size_t eighths = (size_t)lround(fmin(share, 1) * (double)columns * EIGHTHS);
 	if (eighths == 0)
@@ -129,17 +72,17 @@ static const char *bar(struct document *d, double share, size_t columns)
 static void add_cause(struct document *d, struct columns *columns, const char *name, const struct bounded *seconds,
 		      double all, size_t bar_columns, bool bounds)
 {
-	double share = time_of(seconds) / all;
-	const char *shown = percent(d, share);
-	push(d, columns,
-	     &(struct columns_row){.cells = {name, time_cell(d, time_of(seconds)),
-					     bounds ? shown : document_printf(d, "\u2264 %s", shown),
-					     bounds ? range_cell(d, seconds, all) : "",
-					     bar(d, share, bar_columns)},
-				   .range = {.known = true,
-					     .at = share,
-					     .low = seconds->least / all,
-					     .high = seconds->most / all}});
+	double share = explained_time(seconds) / all;
+	const char *shown = explained_percent(d, share);
+	explained_push(d, columns,
+		       &(struct columns_row){.cells = {name, explained_time_cell(d, explained_time(seconds)),
+						       bounds ? shown : document_printf(d, "\u2264 %s", shown),
+						       bounds ? range_cell(d, seconds, all) : "",
+						       bar(d, share, bar_columns)},
+					     .range = {.known = true,
+						       .at = share,
+						       .low = seconds->least / all,
+						       .high = seconds->most / all}});
 }
 
 static void add_causes(struct document *d, const struct explanation *e, size_t width)
@@ -148,7 +91,7 @@ static void add_causes(struct document *d, const struct explanation *e, size_t w
 	enum cause order[CAUSES];
 	size_t n = explanation_order(e, order);
 	size_t room = width > BESIDE_BAR + BAR_LEAST ? width - BESIDE_BAR : BAR_LEAST;
-	double all = whole(e);
+	double all = explained_whole(e);
 	struct columns *columns = document_add_columns(d, 5);
 	if (!columns)
 		return;
@@ -159,13 +102,16 @@ static void add_causes(struct document *d, const struct explanation *e, size_t w
 	columns->axis = AXIS_SHARE;
 	if (room > BAR_MOST)
 		room = BAR_MOST;
-	bool lacks = sum_lacks_costs(e);
+	if (!width) /* a page draws it */
+		room = 0;
+	bool lacks = explained_sum_lacks_costs(e);
 	for (size_t i = 0; i < n; i++)
 		add_cause(d, columns, cause_name(order[i]), &e->causes[order[i]].seconds, all, room, !lacks);
 	for (unsigned c = 0; c < CAUSES_COUNTED; c++)
-		if (lacks_cost(e, (enum cause)c) && !(time_of(&e->causes[c].seconds) > 0))
-			push(d, columns,
-			     &(struct columns_row){.cells = {cause_name((enum cause)c), "no cost", "?", "", ""}});
+		if (explained_lacks_cost(e, (enum cause)c) && !(explained_time(&e->causes[c].seconds) > 0))
+			explained_push(d, columns,
+				       &(struct columns_row){
+					       .cells = {cause_name((enum cause)c), "no cost", "?", "", ""}});
 	if (e->unexplained_s > 0) {
 		struct bounded rest = {e->unexplained_s, fmax(e->total_s - e->sum_most, 0),
 				       fmax(e->total_s - e->sum_least, 0)};
@@ -173,9 +119,9 @@ static void add_causes(struct document *d, const struct explanation *e, size_t w
 	}
 	struct columns_row last = {.emphasis = true, .place = COLUMNS_LAST};
 	last.cells[0] = e->has_measured ? "measured time" : lacks ? "with a cost" : "all causes";
-	last.cells[1] = time_cell(d, all);
+	last.cells[1] = explained_time_cell(d, all);
 	last.cells[2] = lacks ? "" : "100 %";
-	push(d, columns, &last);
+	explained_push(d, columns, &last);
 }
 
 /* ---- counts and costs ---- */
@@ -191,7 +137,7 @@ static const char *count_cell(struct document *d, double count)
 
 static const char *cost_cell(struct document *d, const struct bounded *cost)
 {
-	double seconds = time_of(cost);
+	double seconds = explained_time(cost);
 	if (isnan(seconds))
 		return "-";
 	double ns = seconds * 1e9;
@@ -217,13 +163,15 @@ static void add_parts(struct document *d, const struct explanation *e)
 			const struct explained_part *part = &e->causes[c].parts[i];
 			if (!part->counted)
 				continue;
-			push(d, columns,
-			     &(struct columns_row){.cells = {document_escaped(d, part->event),
-							     count_cell(d, part->count), cost_cell(d, &part->cost),
-							     c == CAUSE_CALLS && e->has_measured
-								     ? ""
-								     : time_cell(d, time_of(&part->seconds)),
-							     source_name(part->source)}});
+			explained_push(
+				d, columns,
+				&(struct columns_row){
+					.cells = {document_escaped(d, part->event), count_cell(d, part->count),
+						  cost_cell(d, &part->cost),
+						  c == CAUSE_CALLS && e->has_measured
+							  ? ""
+							  : explained_time_cell(d, explained_time(&part->seconds)),
+						  source_name(part->source)}});
 		}
 }
 
@@ -294,18 +242,27 @@ static void add_places(struct document *d, const struct explanation *e, size_t w
 	columns->headings[3] = "causes";
 	columns->left[0] = columns->left[3] = true;
 	columns->flexible = 0;
+	const char *names[PLACES_SHOWN] = {NULL};
+	size_t cells = width ? width : PAGE_COLUMNS;
 	for (size_t i = 0; i < e->n_places && shown < PLACES_SHOWN; i++) {
 		const struct explained_place *place = &e->places[i];
 		if (!(place->sum > 0))
 			break;
-		push(d, columns,
-		     &(struct columns_row){
-			     .cells = {short_name(d, place_name(d, e, place), width), time_cell(d, place->sum),
-				       percent(d, place->sum / sum),
-				       place_causes(d, place,
-						    width > BESIDE_CAUSES ? width * 2 / 3 - BESIDE_CAUSES : 0)}});
-		shown++;
+		const char *name = short_name(d, place_name(d, e, place), cells);
+		explained_push(d, columns,
+			       &(struct columns_row){
+				       .cells = {name, explained_time_cell(d, place->sum),
+						 explained_percent(d, place->sum / sum),
+						 place_causes(d, place,
+							      cells > BESIDE_CAUSES ? cells * 2 / 3 - BESIDE_CAUSES
+										    : 0)}});
+		names[shown++] = name;
 	}
+	size_t drawn = 0;
+	while (drawn < shown && e->places[drawn].sum >= DRAWN_LEAST * sum)
+		drawn++;
+	if (!width)
+		explained_add_places_figure(d, e, names, drawn);
 	if (e->n_places > shown)
 		document_add(d, BLOCK_NOTE, "-",
 			     document_printf(d, "%zu more in --json and --csv", e->n_places - shown));
@@ -315,10 +272,10 @@ static void add_places(struct document *d, const struct explanation *e, size_t w
 
 static void add_sum(struct document *d, const struct explanation *e)
 {
-	if (sum_lacks_costs(e)) {
+	if (explained_sum_lacks_costs(e)) {
 		struct str text = {0};
 		for (unsigned c = 0; c < CAUSES_COUNTED; c++)
-			if (lacks_cost(e, (enum cause)c))
+			if (explained_lacks_cost(e, (enum cause)c))
 				str_appendf(&text, "%s%s", text.length ? ", " : "", cause_name((enum cause)c));
 		str_append(&text, ": there were such events, and no cost of them is known: their time is missing "
 				  "above. --costs FILE gives costs (tare-explain(1)).");
@@ -332,8 +289,9 @@ static void add_sum(struct document *d, const struct explanation *e)
 		return;
 	}
 	document_add(d, BLOCK_NOTE, "-",
-		     document_printf(d, "Measured: %s elapsed, %s user, %s system%s.", time_cell(d, e->elapsed_s),
-				     time_cell(d, e->user_s), time_cell(d, e->system_s),
+		     document_printf(d, "Measured: %s elapsed, %s user, %s system%s.",
+				     explained_time_cell(d, e->elapsed_s), explained_time_cell(d, e->user_s),
+				     explained_time_cell(d, e->system_s),
 				     e->threads_most > 1
 					     ? document_printf(d,
 							       "; up to %zu threads, so the measured time is "
@@ -349,7 +307,7 @@ static void add_sum(struct document *d, const struct explanation *e)
 			"it looks once a timer tick.");
 	if (isnan(e->counted.typical) || !(e->cpu_s > 0))
 		return;
-	const char *cpu = percent(d, e->counted.typical / e->cpu_s);
+	const char *cpu = explained_percent(d, e->counted.typical / e->cpu_s);
 	double least = 100 * e->counted.least / e->cpu_s, most = 100 * e->counted.most / e->cpu_s;
 	if (e->counted.typical > e->cpu_s)
 		document_add(d, BLOCK_NOTE, "-",
@@ -415,8 +373,8 @@ static void add_advice(struct document *d, const struct explanation *e)
 		const struct explained_advice *a = &e->advice.items[i];
 		document_add(d, BLOCK_NOTE, "!",
 			     document_printf(d, "%s%s %s About %s, %s of the time. [%s]", advice_place(d, a),
-					     a->text, a->evidence, time_cell(d, a->seconds), percent(d, a->share),
-					     a->rule));
+					     a->text, a->evidence, explained_time_cell(d, a->seconds),
+					     explained_percent(d, a->share), a->rule));
 	}
 	if (e->advice.count > ADVICE_SHOWN)
 		document_add(d, BLOCK_NOTE, "-",
@@ -435,34 +393,68 @@ static const char *source_sentence(struct document *d, const struct explanation 
 			  : document_printf(d, "Counts: %s.", counts);
 }
 
+/* Of a page, notes stand where its reader looks for them: what has to be acted on above, others below. */
+static void rank_notes(struct document *d, size_t from, size_t end)
+{
+	for (size_t i = from; i < end; i++) {
+		struct document_block *block = &d->blocks.items[i];
+		if (block->kind != BLOCK_NOTE)
+			continue;
+		block->ranked = true;
+		block->rank = strcmp(block->label, "!") == 0 ? NOTE_ACT : NOTE_READ;
+	}
+}
+
+/* width 0: of a page. */
+static void build(struct document *d, const struct explanation *e, size_t width)
+{
+	struct str title = {0};
+	explained_append_command(&title, e->command);
+	document_add(d, BLOCK_GAP, NULL, NULL);
+	document_add_str(d, BLOCK_TITLE, "tare explain:", &title, "");
+	document_add(d, BLOCK_GAP, NULL, NULL);
+	if (!isnan(explained_whole(e))) {
+		if (!width)
+			explained_add_causes_figure(d, e);
+		add_causes(d, e, width);
+		document_add(d, BLOCK_GAP, NULL, NULL);
+	}
+	add_advice(d, e);
+	size_t notes = d->blocks.count;
+	add_sum(d, e);
+	document_add(d, BLOCK_NOTE, "-", source_sentence(d, e));
+	for (size_t i = 0; i < e->notes.count; i++)
+		document_add(d, BLOCK_NOTE, e->notes.items[i].rank == NOTE_ACT ? "!" : "-",
+			     e->notes.items[i].text);
+	if (!width)
+		rank_notes(d, notes, d->blocks.count);
+	if (e->by) {
+		document_add(d, BLOCK_GAP, NULL, NULL);
+		add_places(d, e, width);
+	}
+	document_add(d, BLOCK_GAP, NULL, NULL);
+	add_parts(d, e);
+	notes = d->blocks.count;
+	add_missing(d, e);
+	if (!width)
+		rank_notes(d, notes, d->blocks.count);
+}
+
 void report_explanation_text(FILE *out, const struct explanation *e, const struct report_options *options)
 {
 	struct document d = {0};
-	struct str title = {0};
-	for (const char *const *word = e->command; *word; word++) {
-		str_append(&title, word == e->command ? "" : " ");
-		profile_append_escaped(&title, *word);
-	}
-	document_add(&d, BLOCK_GAP, NULL, NULL);
-	document_add_str(&d, BLOCK_TITLE, "tare explain:", &title, "");
-	document_add(&d, BLOCK_GAP, NULL, NULL);
-	if (!isnan(whole(e))) {
-		add_causes(&d, e, (size_t)table_width(options));
-		document_add(&d, BLOCK_GAP, NULL, NULL);
-	}
-	add_advice(&d, e);
-	add_sum(&d, e);
-	document_add(&d, BLOCK_NOTE, "-", source_sentence(&d, e));
-	for (size_t i = 0; i < e->notes.count; i++)
-		document_add(&d, BLOCK_NOTE, e->notes.items[i].rank == NOTE_ACT ? "!" : "-",
-			     e->notes.items[i].text);
-	if (e->by) {
-		document_add(&d, BLOCK_GAP, NULL, NULL);
-		add_places(&d, e, (size_t)table_width(options));
-	}
-	document_add(&d, BLOCK_GAP, NULL, NULL);
-	add_parts(&d, e);
-	add_missing(&d, e);
+	build(&d, e, (size_t)table_width(options));
 	report_document_text(out, &d, options);
+	document_free(&d);
+}
+
+void report_explanation_html(FILE *out, const struct explanation *e)
+{
+	struct document d = {0};
+	struct str name = {0};
+	build(&d, e, 0);
+	explained_append_command(&name, e->command);
+	report_document_html(out, &d, name.text ? name.text : "tare");
+	str_free(&name);
 	document_free(&d);
 }

@@ -6,6 +6,7 @@
 #include "result/explanation.h"
 
 void report_explanation_text(FILE *out, const struct explanation *e, const struct report_options *options);
+void report_explanation_html(FILE *out, const struct explanation *e);
 void report_explanation_json(FILE *out, const struct explanation *e);
 /* A line for each cause, each of its events, and each place. */
 void report_explanation_csv(FILE *out, const struct explanation *e);

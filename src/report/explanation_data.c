@@ -3,7 +3,7 @@
 
 #include "report/csv_columns.h"
 #include "report/explanation.h"
-#include "report/json_writer.h"
+#include "report/explanation_data.h"
 
 enum { VERSION = 1 };
 
@@ -116,29 +116,34 @@ static void write_arrays(struct json *json, const struct explanation *e)
 	json_write_close(json, ']');
 }
 
+void explanation_write_json(struct json *json, const char *key, const struct explanation *e)
+{
+	json_write_open(json, key, '{');
+	json_write_integer(json, "tare_explanation", VERSION);
+	json_write_open(json, "command", '[');
+	for (const char *const *word = e->command; *word; word++)
+		json_write_text(json, NULL, *word);
+	json_write_close(json, ']');
+	json_write_text(json, "on", e->on);
+	json_write_text(json, "costs_of", e->machine);
+	json_write_text(json, "costs_from", e->costs_source);
+	json_write_number(json, "confidence", e->confidence);
+	write_measured(json, e);
+	json_write_open(json, "sum", '{');
+	json_write_number(json, "typical", e->sum_typical);
+	json_write_number(json, "least", e->sum_least);
+	json_write_number(json, "most", e->sum_most);
+	json_write_close(json, '}');
+	json_write_number(json, "unexplained_seconds", e->unexplained_s);
+	json_write_number(json, "overlap_seconds", e->overlap_s);
+	write_arrays(json, e);
+	json_write_close(json, '}');
+}
+
 void report_explanation_json(FILE *out, const struct explanation *e)
 {
 	struct json json = {.out = out, .lines = 2};
-	json_write_open(&json, NULL, '{');
-	json_write_integer(&json, "tare_explanation", VERSION);
-	json_write_open(&json, "command", '[');
-	for (const char *const *word = e->command; *word; word++)
-		json_write_text(&json, NULL, *word);
-	json_write_close(&json, ']');
-	json_write_text(&json, "on", e->on);
-	json_write_text(&json, "costs_of", e->machine);
-	json_write_text(&json, "costs_from", e->costs_source);
-	json_write_number(&json, "confidence", e->confidence);
-	write_measured(&json, e);
-	json_write_open(&json, "sum", '{');
-	json_write_number(&json, "typical", e->sum_typical);
-	json_write_number(&json, "least", e->sum_least);
-	json_write_number(&json, "most", e->sum_most);
-	json_write_close(&json, '}');
-	json_write_number(&json, "unexplained_seconds", e->unexplained_s);
-	json_write_number(&json, "overlap_seconds", e->overlap_s);
-	write_arrays(&json, e);
-	json_write_close(&json, '}');
+	explanation_write_json(&json, NULL, e);
 	fputc('\n', out);
 }
 
@@ -155,53 +160,66 @@ static void csv_row(FILE *out, const char *kind, const char *cause, const char *
 	csv_number(out, known, seconds->most);
 }
 
-/* The columns of an event, empty for other rows. */
-static void csv_part(FILE *out, const struct explained_part *part, const char *why)
+/* The columns of an event, empty for other rows; and the line's end. */
+static void csv_part(FILE *out, const struct explained_part *part, const char *why, const char *value)
 {
 	csv_number(out, part && part->counted, part ? part->count : NAN);
 	csv_number(out, part != NULL, part ? part->cost.typical : NAN);
 	csv_text(out, part && part->counted ? source_name(part->source) : "");
 	csv_text(out, part ? part->why : why);
+	if (value)
+		csv_text(out, value);
 	fputs("\r\n", out);
 }
 
-static void csv_measured(FILE *out, const char *name, double seconds)
+static void csv_measured(FILE *out, const char *name, double seconds, const char *value)
 {
 	csv_row(out, "measured", "", name, &(struct bounded){seconds, NAN, NAN}, true);
-	csv_part(out, NULL, "");
+	csv_part(out, NULL, "", value);
 }
 
-void report_explanation_csv(FILE *out, const struct explanation *e)
+void explanation_write_csv_head(FILE *out, bool with_value)
 {
-	fputs("tare,kind,cause,name,seconds,least,most,count,cost_seconds,source,why\r\n", out);
+	fprintf(out, "tare,kind,cause,name,seconds,least,most,count,cost_seconds,source,why%s\r\n",
+		with_value ? ",value" : "");
+}
+
+void explanation_write_csv(FILE *out, const struct explanation *e, const char *value)
+{
 	for (unsigned c = 0; c < CAUSES; c++) {
 		const struct explained_cause *cause = &e->causes[c];
 		csv_row(out, "cause", cause_name((enum cause)c), "", &cause->seconds, cause->known);
-		csv_part(out, NULL, cause->why);
+		csv_part(out, NULL, cause->why, value);
 		for (size_t i = 0; i < cause->n_parts; i++) {
 			csv_row(out, "event", cause_name((enum cause)c), cause->parts[i].event,
 				&cause->parts[i].seconds, true);
-			csv_part(out, &cause->parts[i], NULL);
+			csv_part(out, &cause->parts[i], NULL, value);
 		}
 	}
 	if (e->has_measured) {
-		csv_measured(out, "elapsed", e->elapsed_s);
-		csv_measured(out, "user", e->user_s);
-		csv_measured(out, "system", e->system_s);
-		csv_measured(out, "total", e->total_s);
+		csv_measured(out, "elapsed", e->elapsed_s, value);
+		csv_measured(out, "user", e->user_s, value);
+		csv_measured(out, "system", e->system_s, value);
+		csv_measured(out, "total", e->total_s, value);
 	}
-	csv_measured(out, "unexplained", e->unexplained_s);
-	csv_measured(out, "overlap", e->overlap_s);
+	csv_measured(out, "unexplained", e->unexplained_s, value);
+	csv_measured(out, "overlap", e->overlap_s, value);
 	for (size_t i = 0; i < e->n_places; i++)
 		for (unsigned c = 0; c < CAUSES_COUNTED; c++)
 			if (e->places[i].seconds[c] > 0) {
 				csv_row(out, "place", cause_name((enum cause)c), e->places[i].name,
 					&(struct bounded){e->places[i].seconds[c], NAN, NAN}, true);
-				csv_part(out, NULL, "");
+				csv_part(out, NULL, "", value);
 			}
 	for (size_t i = 0; i < e->advice.count; i++) {
 		const struct explained_advice *a = &e->advice.items[i];
 		csv_row(out, "advice", a->rule, a->function, &(struct bounded){a->seconds, NAN, NAN}, true);
-		csv_part(out, NULL, a->evidence);
+		csv_part(out, NULL, a->evidence, value);
 	}
+}
+
+void report_explanation_csv(FILE *out, const struct explanation *e)
+{
+	explanation_write_csv_head(out, false);
+	explanation_write_csv(out, e, NULL);
 }

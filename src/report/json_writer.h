@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { JSON_DEPTH_MOST = 8 };
+enum { JSON_DEPTH_MOST = 10 };
 
 struct json {
 	FILE *out;

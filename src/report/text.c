@@ -43,7 +43,8 @@ static void put_block(FILE *out, const struct document_block *block, const struc
 	case BLOCK_BREAKDOWN: table_print_breakdown(out, &block->table, options); break;
 	case BLOCK_FACT:
 	case BLOCK_FLAME:
-	case BLOCK_FIGURE: break; /* of pages alone */
+	case BLOCK_FIGURE:
+	case BLOCK_STACKED: break; /* of pages alone */
 	case BLOCK_COLUMNS: columns_print(out, block->columns, 2, (size_t)table_width(options), &style); break;
 	}
 }

@@ -20,13 +20,40 @@ bool explaining_note(struct explanation *e, enum note_rank rank, const char *tex
 
 /* ---- running ---- */
 
+void explain_input_close(struct explain_input *input)
+{
+	if (input->opened)
+		streams_close(&input->streams);
+	*input = (struct explain_input){0};
+}
+
+/* Does the program run more often than once, here or in another explanation? */
+static bool runs_again(const struct explain_asked *asked)
+{
+	return asked->here || asked->by || asked->wants_advice || asked->input;
+}
+
+/* two executions, if the program's input can be given again; how many there will be, counting by place shows */
+static bool open_input(struct explaining *x, struct error *err)
+{
+	if (!x->input->opened)
+		x->input->opened = streams_open(&x->input->streams, &x->session.command, x->asked->program_output,
+						runs_again(x->asked) ? 2 : 1, x->asked->interrupt, err);
+	return x->input->opened;
+}
+
+static bool next_input(struct explaining *x, struct command *command, bool *silent, struct error *err)
+{
+	return streams_next(&x->input->streams, x->input->executions++, command, silent, err);
+}
+
 static bool run_native(struct explaining *x, struct error *err)
 {
 	bool silent;
 	struct command command = x->session.command;
 	command.reproducible = false;
 	tell(x, "running the program");
-	return streams_next(&x->streams, x->executions++, &command, &silent, err) &&
+	return next_input(x, &command, &silent, err) &&
 	       native_run(&command, x->asked->interrupt, &x->native, &x->e->wait_status, err);
 }
 
@@ -40,12 +67,14 @@ static bool count(struct explaining *x, struct error *err)
 		.program_output = asked->here ? OUTPUT_NONE : asked->program_output,
 		.interrupt = asked->interrupt,
 	};
-	if (asked->here || asked->by || asked->wants_advice) {
+	if (runs_again(asked)) {
 		bool silent;
 		struct command command = x->session.command;
-		if (!streams_next(&x->streams, x->executions++, &command, &silent, err))
+		if (!next_input(x, &command, &silent, err))
 			return false;
 		x->session.command.stdin_fd = command.stdin_fd;
+		if (silent)
+			options.program_output = OUTPUT_NONE;
 	}
 	tell(x, "counting");
 	if (!session_measure(&x->session, &options, err))
@@ -78,17 +107,14 @@ static bool run(struct explaining *x, struct error *err)
 		    session_open(&x->session, &target, asked->on, NULL, 0, err) &&
 		    session_add_events(&x->session, events.text, err);
 	str_free(&events);
-	/* two, if the program's input can be given again; how many there will be, counting by place shows */
-	if (done)
-		done = streams_open(&x->streams, &x->session.command, asked->program_output,
-				    asked->here || asked->by || asked->wants_advice ? 2 : 1, asked->interrupt,
-				    err);
-	return done && (!asked->here || run_native(x, err)) && keep_in_step(x, err) && count(x, err);
+	x->session.command.environment = asked->environment;
+	return done && open_input(x, err) && (!asked->here || run_native(x, err)) && keep_in_step(x, err) &&
+	       count(x, err);
 }
 
 /* ---- by place ---- */
 
-bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events,
+bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events, bool if_any,
 		     bool (*take)(void *context, const struct breakdown *breakdown), void *context,
 		     struct error *err)
 {
@@ -107,11 +133,15 @@ bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by,
 	};
 	tell(x, "counting by place");
 	bool done = session_open(&s, &target, on, NULL, 0, err) && session_add_events(&s, events, err) &&
-		    streams_next(&x->streams, x->executions++, &command, &silent, err);
+		    next_input(x, &command, &silent, err);
 	if (done) {
+		s.command.environment = asked->environment;
 		s.command.stdin_fd = command.stdin_fd;
-		done = session_measure(&s, &options, err) && session_break_down(&s, by, false, err) &&
-		       (take(context, s.result->breakdown) || error_no_memory(err));
+		const struct breakdown none = {.by = by};
+		done = session_measure(&s, &options, err);
+		bool any = done && (s.result->locations || s.result->locations_why || !if_any);
+		done = done && (!any || session_break_down(&s, by, false, err)) &&
+		       (take(context, any ? s.result->breakdown : &none) || error_no_memory(err));
 		if (done && s.result->interrupted)
 			done = error_set(err, ERROR_SYSTEM, "interrupted");
 	}
@@ -143,7 +173,8 @@ static bool by_place(struct explaining *x, struct error *err)
 		t.more = events.length > 0;
 		done = !events.failed || error_no_memory(err);
 		if (done && t.more)
-			done = explaining_pass(x, x->asked->on, x->asked->by, events.text, take_places, &t, err);
+			done = explaining_pass(x, x->asked->on, x->asked->by, events.text, false, take_places, &t,
+					       err);
 		str_free(&events);
 	}
 	if (done)
@@ -194,7 +225,8 @@ static bool add_notes(struct explaining *x, struct error *err)
 
 bool explain_run(const struct explain_asked *asked, struct explanation *out, struct error *err)
 {
-	struct explaining x = {.asked = asked, .e = out, .streams = {.copy_fd = -1, .sink_fd = -1}};
+	struct explaining x = {.asked = asked, .e = out};
+	x.input = asked->input ? asked->input : &x.own;
 	*out = (struct explanation){.confidence = asked->confidence,
 				    .command = (const char *const *)asked->program,
 				    .on = asked->on,
@@ -206,7 +238,7 @@ bool explain_run(const struct explain_asked *asked, struct explanation *out, str
 	bool done = run(&x, err) &&
 		    causes_explain(out, asked->levels, asked->costs, asked->here ? &x.native : NULL, err) &&
 		    explaining_advise(&x, err) && by_place(&x, err) && add_notes(&x, err);
-	streams_close(&x.streams);
+	explain_input_close(&x.own);
 	session_close(&x.session);
 	if (!done)
 		explanation_free(out);

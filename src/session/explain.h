@@ -12,14 +12,26 @@
 #include "explain/advice.h"
 #include "explain/costs.h"
 #include "measure/measure.h"
+#include "measure/streams.h"
 #include "result/explanation.h"
+
+/* What several explanations share: each execution of all of them gets the same standard input, and the output of
+ * the first one alone is shown. Zeroed before the first; to be closed by explain_input_close(). */
+struct explain_input {
+	struct streams streams;
+	size_t executions; /* so far */
+	bool opened;
+};
+void explain_input_close(struct explain_input *input);
 
 struct explain_asked {
 	char *const *program;
-	const char *on;            /* a backend: "auto", "perf", "model:r10000" */
-	bool here;                 /* the machine is this one: the program's own time is measured and compared */
-	unsigned levels;           /* of data caches, 1 to 3 */
-	const struct costs *costs; /* NULL: why_no_costs */
+	char *const *environment;    /* NULL: tare's own */
+	struct explain_input *input; /* NULL: this is the only explanation */
+	const char *on;              /* a backend: "auto", "perf", "model:r10000" */
+	bool here;                   /* the machine is this one: the program's own time is measured and compared */
+	unsigned levels;             /* of data caches, 1 to 3 */
+	const struct costs *costs;   /* NULL: why_no_costs */
 	const char *why_no_costs, *costs_note; /* costs_note: a remark on the costs; NULL */
 	/* the machine that lines are counted on for advice, as "model:" has it; NULL: no advice. Facts but for
 	 * costs and memory */

@@ -29,7 +29,7 @@ static bool gather(struct explaining *x, struct gathering *g, struct error *err)
 		g->more = events.length > 0;
 		done = (!events.failed && !on.failed) || error_no_memory(err);
 		if (done && g->more)
-			done = explaining_pass(x, on.text, BREAKDOWN_BY_LINE, events.text, take, g, err);
+			done = explaining_pass(x, on.text, BREAKDOWN_BY_LINE, events.text, true, take, g, err);
 		str_free(&events);
 	}
 	str_free(&on);

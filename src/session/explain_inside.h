@@ -2,7 +2,6 @@
 #ifndef TARE_SESSION_EXPLAIN_INSIDE_H
 #define TARE_SESSION_EXPLAIN_INSIDE_H
 
-#include "measure/streams.h"
 #include "session/explain.h"
 #include "session/native.h"
 #include "session/session.h"
@@ -14,14 +13,13 @@ struct explaining {
 	const struct explain_asked *asked;
 	struct explanation *e;
 	struct session session;
-	struct streams streams;
-	size_t executions; /* so far */
+	struct explain_input *input, own; /* own: where no other is asked for */
 	struct native_times native;
 };
 
 /* One execution more, that counts events on that backend by place. take() has the breakdown; false: memory ran
- * out. */
-bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events,
+ * out. if_any: that the backend counts none of the events is no failure; take() gets an empty breakdown then. */
+bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events, bool if_any,
 		     bool (*take)(void *context, const struct breakdown *breakdown), void *context,
 		     struct error *err);
 

@@ -58,6 +58,8 @@ void html_runs(struct html *html, const struct estimate *estimate);
 void html_figure(struct html *html, const struct paper_figure *figure);
 /* bars.c: the same of a figure of bars. */
 void html_bars(struct html *html, const struct paper_figure *figure);
+/* stacked.c: of bars whose parts stand on each other. */
+void html_stacked(struct html *html, const struct stacked_figure *figure);
 
 /* tables.c */
 void html_counts(struct html *html, const struct document_table *table);

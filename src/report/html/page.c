@@ -197,6 +197,7 @@ static void put_block(struct html *html, const struct document_block *block)
 	case BLOCK_STATISTICS: html_numbers(html, &block->table, statistics, 4, true); break;
 	case BLOCK_FLAME: put_flame(html, block); break;
 	case BLOCK_FIGURE: html_figure(html, block->figure); break;
+	case BLOCK_STACKED: html_stacked(html, block->stacked); break;
 	case BLOCK_FACT: break; /* put_facts() */
 	case BLOCK_BREAKDOWN: html_breakdown(html, &block->table); break;
 	case BLOCK_COLUMNS: html_columns(html, block->columns); break;

@@ -65,7 +65,7 @@
 		heading.setAttribute("aria-sort", down ? "descending" : "ascending");
 	}
 
-	for (const table of document.querySelectorAll("table:not(.ordered)")) {
+	for (const table of document.querySelectorAll("table:not(.ordered):not(.matrix)")) {
 		let at = 0;
 		for (const heading of table.tHead.rows[0].cells) {
 			const column = at, text = heading.textContent;

@@ -323,7 +323,10 @@ static void put_columns_row(struct html *html, const struct columns *columns, co
 
 static void put_columns_headings(struct html *html, const struct columns *columns, const struct html_axis *axis)
 {
-	open_table(html, columns->ordered ? "ordered" : axis->kind == AXIS_DIFFERENCE ? "list forest" : "list");
+	open_table(html, columns->matrix                 ? "matrix"
+			 : columns->ordered              ? "ordered"
+			 : axis->kind == AXIS_DIFFERENCE ? "list forest"
+							 : "list");
 	for (size_t c = 0; c < columns->n; c++) {
 		if (draws(axis) && c + 1 == columns->n) {
 			html_markup(html, "<td class=\"plot\">");
