@@ -342,7 +342,7 @@ static void prefetching(struct random *r, struct machine *m, struct model_option
 
 int main(int argc, char **argv)
 {
-	unsigned times = argc > 1 ? (unsigned)atoi(argv[1]) : 1; /* longer runs by hand */
+	double times = argc > 1 ? atof(argv[1]) : 1; /* longer runs by hand; 0.2: a fifth */
 	compare("LRU caches count as lists do", 1, 600 * times, 600, 0, false, false, lru_only);
 	compare("any machine of one core counts as the reference", 2, 1500 * times, 600, 0, false, false, NULL);
 	compare("caches of many ways count as the reference", 3, 200 * times, 1200, 0, false, false, many_ways);

@@ -743,6 +743,11 @@ int main(int argc, char **argv)
 	classes();
 	instructions();
 	stream();
-	filters(argc > 1 ? (unsigned)atoi(argv[1]) : 150);
+#ifdef SANITIZED
+	unsigned machines = 30;
+#else
+	unsigned machines = 150;
+#endif
+	filters(argc > 1 ? (unsigned)atoi(argv[1]) : machines);
 	return done();
 }

@@ -2,29 +2,47 @@
 # build.sh FLAT.LD SRC OUTPUT WORK CC FLAGS... -- SOURCES...: the runtime's flat image. Its own flags only: what the build sets for
 # hosted code (sanitizers, coverage, hardening) has no place in it. What of the models is only called for a buffer of the access stream may use
 # vector registers (stream/run.c keeps the program's).
+# Among the flags: --anew=FILE --others=WORK: only that file is compiled with these flags, the other objects are those of another image.
 set -e
 script=$1 src=$2 output=$3 work=$4 cc=$5
 shift 5
-flags=
+flags= anew= others=
 while [ "$1" != -- ]; do
-	flags="$flags $1"
+	case $1 in
+	--anew=*) anew=${1#*=} ;;
+	--others=*) others=${1#*=} ;;
+	*) flags="$flags $1" ;;
+	esac
 	shift
 done
 shift
+# as meson does where it is installed
+ccache=$(command -v ccache || :)
+compile() { $ccache "$cc" "$@"; }
 mkdir -p "$work"
 # struct thread's offsets, and other numbers of C's, for entry.S
-"$cc" $flags -I"$src" -S "$src/engine/runtime/offsets.c" -o "$work/offsets.s"
-sed -n 's/^[[:space:]]*\.ascii "\(#define [A-Z_]* \)\(-\{0,1\}[0-9]*\)".*/\1\2/p' "$work/offsets.s" >"$work/offsets.h"
+if [ -z "$others" ]; then
+	compile $flags -I"$src" -S "$src/engine/runtime/offsets.c" -o "$work/offsets.s"
+	sed -n 's/^[[:space:]]*\.ascii "\(#define [A-Z_]* \)\(-\{0,1\}[0-9]*\)".*/\1\2/p' "$work/offsets.s" >"$work/offsets.h"
+fi
 objects=
 for source; do
-	object=$work/$(basename "$(dirname "$source")")-$(basename "$source").o
+	name=$(basename "$(dirname "$source")")-${source##*/}.o how=plain
 	case $source in
-	*.S) "$cc" -I"$src" -include "$work/offsets.h" -c "$source" -o "$object" ;;
-	*/model/core/predict/branch.c | */model/core/predict/tage.c | */model/core/predict/perceptron.c | */model/core/fast/branch_run.c | */model/core/fast/tage_batch.c | */model/core/fast/vectors.c | */model/core/fast/batch.c | */model/core/fast/inlined_batch.c) object=$work/vector-$(basename "$source").o
-		"$cc" $(echo "$flags" | sed 's/ -mgeneral-regs-only//') -I"$src" -c "$source" -o "$object" ;;
-	*/model/core/fast/inline_vectors.c) object=$work/vector-$(basename "$source").o # gives back what it uses
-		"$cc" $flags -I"$src" -c "$source" -o "$object" ;;
-	*) "$cc" $flags -I"$src" -c "$source" -o "$object" ;;
+	*.S) how=assembly ;;
+	*/model/core/predict/branch.c | */model/core/predict/tage.c | */model/core/predict/perceptron.c | */model/core/fast/branch_run.c | */model/core/fast/tage_batch.c | */model/core/fast/vectors.c | */model/core/fast/batch.c | */model/core/fast/inlined_batch.c)
+		name=vector-${source##*/}.o how=vector ;;
+	*/model/core/fast/inline_vectors.c) name=vector-${source##*/}.o ;; # gives back what it uses
+	esac
+	if [ -n "$others" ] && [ "${source##*/}" != "$anew" ]; then
+		objects="$objects $others/$name"
+		continue
+	fi
+	object=$work/$name
+	case $how in
+	assembly) compile -I"$src" -include "$work/offsets.h" -c "$source" -o "$object" ;;
+	vector) compile $(echo "$flags" | sed 's/ -mgeneral-regs-only//') -I"$src" -c "$source" -o "$object" ;;
+	plain) compile $flags -I"$src" -c "$source" -o "$object" ;;
 	esac
 	objects="$objects $object"
 done
