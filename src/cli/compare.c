@@ -182,24 +182,37 @@ static bool compare(struct compare_command_line *x, bool interrupted, struct err
 	       (gates_judge(x->comparison, r->gates.items, r->gates.count) || error_no_memory(err));
 }
 
-/* After the report is out: a store that fails takes nothing away from it. */
+static void keep_measured(struct compare_command_line *x, size_t at, const char *comparison,
+			  struct kept_side *side)
+{
+	const struct compare_request *r = &x->request;
+	struct kept_run run = {.kind = KEPT_COMPARE,
+			       .shown = (r->verbose ? SHOWN_VERBOSE : 0) | (r->quiet ? SHOWN_QUIET : 0) |
+					(r->statistics ? SHOWN_STATISTICS : 0),
+			       .comparison = comparison,
+			       .side = side,
+			       .result = x->sessions[at].result};
+	store_keep(&r->keeping, &run, r->verbose);
+}
+
+/* After the report is out: a store that fails takes nothing away from it. A run that was kept before is kept once
+ * more, so that the comparison outlives it. */
 static void keep(struct compare_command_line *x)
 {
 	const struct compare_request *r = &x->request;
 	char comparison[64];
 	struct timespec now;
+	struct error err = {0};
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(comparison, sizeof comparison, "%lld.%09ld-%ld", (long long)now.tv_sec, now.tv_nsec,
 		 (long)getpid());
-	for (size_t i = 0; i < x->commands.count; i++) {
-		struct kept_run run = {.kind = KEPT_COMPARE,
-				       .shown = (r->verbose ? SHOWN_VERBOSE : 0) | (r->quiet ? SHOWN_QUIET : 0) |
-						(r->statistics ? SHOWN_STATISTICS : 0),
-				       .comparison = comparison,
-				       /* all sides are kept here, or what was found could not be shown again */
-				       .side = x->kept.count == 0 ? keep_side(&x->arena, x->comparison, i) : NULL,
-				       .result = x->sessions[i].result};
-		store_keep(&r->keeping, &run, r->verbose);
+	for (size_t i = 0; i < x->sides.count; i++) {
+		const struct compare_side *one = &x->sides.items[i];
+		struct kept_side *side = keep_side(&x->arena, x->comparison, i);
+		if (!one->is_kept)
+			keep_measured(x, one->at, comparison, side);
+		else if (!keep_compared(&r->keeping, x->kept.items[one->at]->id, comparison, side, &err))
+			say_warning("this comparison is not kept: %s", err.text);
 	}
 }
 

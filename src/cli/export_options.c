@@ -70,7 +70,7 @@ static bool open_earlier(struct earlier *e, const struct named_profile *named,
 	const char *label = named->profile->events[options->event].label;
 	if (!request->before)
 		return true;
-	if (!session_read_profile(request->before, 0, 0, &e->profile, err) ||
+	if (!session_read_profile(request->before, NULL, &e->profile, err) ||
 	    !session_name_profile(e->profile, 0.95, &e->named, err) ||
 	    !choose_event(e->named, label, request->before, &options->event_before, err))
 		return false;

@@ -96,7 +96,9 @@ static struct columns_row table_row(struct arena *arena, const struct listed_run
 	out.cells[NAME] = row->name;
 	out.cells[WHEN] = when(arena, row->started_unix);
 	out.cells[KIND] = kept_kind_name(row->kind);
-	out.cells[RUNS] = row->kind == KEPT_PROFILE ? NULL : arena_printf(arena, "%zu", row->repetitions);
+	out.cells[RUNS] = row->kind == KEPT_PROFILE && row->repetitions < 2
+				  ? NULL
+				  : arena_printf(arena, "%zu", row->repetitions);
 	out.cells[TIME] = duration(arena, row->elapsed_seconds);
 	out.cells[STATUS] = ending(arena, row);
 	out.cells[COMMAND] = what_ran(arena, row);

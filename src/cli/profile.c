@@ -521,8 +521,7 @@ static int run(struct profile_request *r)
 	else if (!(out = strcmp(r->export.format->name, "html") == 0 ? page_create(r->output, &err)
 								     : file_create(r->output, &err)))
 		return say_failure(&err);
-	if (!r->replicates.runs) /* which have no file */
-		profile_keep_begin(&keep, &r->keeping, &r->profiling.keep);
+	profile_keep_begin(&keep, &r->keeping, &r->profiling.keep);
 	if (!session_open(&session, &target, r->on, NULL, 0, &err) || !choose_stacks(r, &session, &err) ||
 	    !session_add_profile_events(&session, r->events.text, &err)) {
 		code = say_failure(&err);

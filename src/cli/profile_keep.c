@@ -35,14 +35,15 @@ void profile_keep_end(struct profile_keep *keep, const struct keeping *keeping, 
 			say_warning("this profile is not kept as a run: %s", err.text);
 	}
 	if (bytes) {
+		size_t runs = profile->n_runs ? profile->n_runs : 1;
 		struct result result = {
 			.machine = profile->machine,
 			.command = profile->command,
 			.target = profile->target,
 			.started_unix = profile->started_unix,
-			.repetitions = 1,
-			.repetitions_done = 1,
-			.executions = 1,
+			.repetitions = runs,
+			.repetitions_done = runs,
+			.executions = runs,
 			.passes = 1,
 			/* counts without samples have no times */
 			.elapsed_seconds = profile->last_ns > profile->first_ns

@@ -229,7 +229,7 @@ int show_difference(const struct profile *profile, const char *before, const str
 			&err,
 			"remove --format, --prof, --annotate, --dis and --butterfly; --only, --by and --top work");
 		code = say_failed(&err, TARE_USAGE);
-	} else if (!session_read_profile(before, 0, 0, &earlier.profile, &err) ||
+	} else if (!session_read_profile(before, NULL, &earlier.profile, &err) ||
 		   !session_name_profile(earlier.profile, show->confidence, &earlier.named, &err) ||
 		   !session_name_profile(profile, show->confidence, &named, &err)) {
 		code = say_failure(&err);

@@ -14,7 +14,7 @@
 #include "cli/store_options.h"
 #include "session/keep_comparison.h"
 #include "session/profile.h"
-#include "session/profile_views.h"
+#include "session/profile_read.h"
 #include "session/trusting.h"
 
 enum {
@@ -177,9 +177,8 @@ static int show_a_file(struct report_request *r, const char *path)
 {
 	struct profile *profile;
 	struct error err = {0};
-	bool done = (shows_times(r) ? session_read_moments : session_read_profile)(path, r->from_ns, r->to_ns,
-										   &profile, &err);
-	return done ? show_a_profile(r, profile) : say_failure(&err);
+	const struct profile_part part = {r->from_ns, r->to_ns, shows_times(r)};
+	return session_read_profile(path, &part, &profile, &err) ? show_a_profile(r, profile) : say_failure(&err);
 }
 
 /* Options of profiles say nothing of counts. */
@@ -263,8 +262,8 @@ static int show_a_run(struct report_request *r, const char *word)
 		page_origin_of(&run, &arena, &origin);
 		r->show.origin = &origin;
 		report_show_of(&run, &r->show);
-		code = session_parse_profile(run.profile, run.profile_bytes, word, r->from_ns, r->to_ns,
-					     shows_times(r), &profile, &err)
+		const struct profile_part part = {r->from_ns, r->to_ns, shows_times(r)};
+		code = session_parse_profile(run.profile, run.profile_bytes, word, &part, &profile, &err)
 			       ? show_a_profile(r, profile)
 			       : say_failure(&err);
 	} else if (!check_of_count(r, word, &err)) {

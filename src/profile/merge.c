@@ -68,6 +68,7 @@ static bool add_run(struct profile *to, const struct profile *from, struct profi
 		const struct profile_event *one = &from->events[e];
 		struct profile_event *all = &to->events[e];
 		run->gaps[e] = one->gap;
+		to->checks_gaps |= one->gap != all->gap;
 		run->samples[e] = one->samples;
 		if (one->seed)
 			run->seed = one->seed;
@@ -135,10 +136,23 @@ static bool add_notes(struct profile_builder *b, const struct profile *from)
 	return true;
 }
 
+static bool go_together(const struct profile *a, const struct profile *b)
+{
+	if (a->n_events != b->n_events || b->n_arcs)
+		return false;
+	for (size_t e = 0; e < a->n_events; e++)
+		if (strcmp(a->events[e].label, b->events[e].label) != 0 || b->events[e].gaps == GAPS_NONE)
+			return false;
+	return true;
+}
+
 bool profile_merge(const struct profile *const *profiles, size_t n, struct profile **out, struct error *err)
 {
 	struct profile_builder builder;
 	*out = NULL;
+	for (size_t i = 0; i < n; i++)
+		if (!go_together(profiles[0], profiles[i]))
+			return error_set(err, ERROR_SYNTAX, "run %zu did not sample what run 1 did", i + 1);
 	if (!profile_builder_open(&builder))
 		return error_no_memory(err);
 	struct profile *p = builder.out;

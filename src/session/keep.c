@@ -73,6 +73,29 @@ bool keep_run(const struct keeping *keeping, struct kept_run *run, struct error 
 	return done;
 }
 
+bool keep_compared(const struct keeping *keeping, int64_t id, const char *comparison, struct kept_side *side,
+		   struct error *err)
+{
+	struct runs *runs;
+	struct kept_run run;
+	if (!keep_open(keeping, RUNS_WRITE, &runs, err))
+		return err->code == ERROR_NOT_FOUND && !err->text[0];
+	bool done = runs_load(runs, id, &run, err);
+	if (done) {
+		struct kept_run again = run;
+		again.kind = KEPT_COMPARE;
+		again.comparison = comparison;
+		again.side = side;
+		again.name = NULL;
+		again.uuid[0] = '\0';
+		again.imported = false; /* the comparison was made here */
+		done = runs_put(runs, &again, err);
+		kept_run_free(&run);
+	}
+	runs_close(runs);
+	return done;
+}
+
 void keep_free(struct kept_run *run)
 {
 	run->result = NULL;

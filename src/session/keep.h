@@ -25,6 +25,10 @@ bool keep_is_on(const struct keeping *keeping);
  * keep_free(). */
 bool keep_run(const struct keeping *keeping, struct kept_run *run, struct error *err);
 
+/* Keeps the run with this id once more, as one of a comparison's. */
+bool keep_compared(const struct keeping *keeping, int64_t id, const char *comparison, struct kept_side *side,
+		   struct error *err);
+
 /* What keep_run() found; the result is the caller's. */
 void keep_free(struct kept_run *run);
 

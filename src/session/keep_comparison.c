@@ -23,6 +23,8 @@ struct kept_side *keep_side(struct arena *arena, const struct comparison *c, siz
 				   .tests = c->tests,
 				   .interrupted = c->interrupted,
 				   .shows_misleading = c->shows_misleading,
+				   .apart = !c->interleaved,
+				   .layout = c->layout,
 				   .rows = rows,
 				   .n_rows = c->n_rows};
 	if (at == 0) {
@@ -84,7 +86,8 @@ static bool put_back(struct comparison *c, const struct kept_comparison *kept, s
 	c->repetitions = first->repetitions;
 	c->tests = first->tests;
 	c->interrupted = first->interrupted;
-	c->interleaved = true;
+	c->interleaved = !first->apart;
+	c->layout = first->layout;
 	c->shows_misleading = first->shows_misleading;
 	c->gates = first->gates;
 	c->n_gates = first->n_gates;

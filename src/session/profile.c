@@ -602,21 +602,6 @@ bool session_profile(struct session *s, const struct profiling *asked, struct pr
 	return false;
 }
 
-bool session_read_profile(const char *path, uint64_t from_ns, uint64_t to_ns, struct profile **out,
-			  struct error *err)
-{
-	const struct profile_read_options part = {.from_ns = from_ns, .to_ns = to_ns};
-	return profile_file_read(path, from_ns || to_ns ? &part : NULL, out, err);
-}
-
-bool session_parse_profile(const void *bytes, size_t n_bytes, const char *name, uint64_t from_ns, uint64_t to_ns,
-			   bool moments, struct profile **out, struct error *err)
-{
-	const struct profile_read_options part = {.from_ns = from_ns, .to_ns = to_ns, .moments = moments};
-	return profile_file_parse(bytes, n_bytes, name, true, from_ns || to_ns || moments ? &part : NULL, out,
-				  err);
-}
-
 /* When this machine was started (proc(5), /proc/stat); UINT64_MAX where the kernel does not say. */
 static uint64_t boot_unix(void)
 {

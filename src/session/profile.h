@@ -56,15 +56,6 @@ bool session_add_profile_events(struct session *session, const char *list, struc
 bool session_profile(struct session *session, const struct profiling *profiling, struct profile **out,
 		     struct error *err);
 
-/* Of a file that session_profile() kept, what was sampled in [from_ns, to_ns) after its first sample (to_ns 0: to
- * the end; both 0: all); *out likewise. */
-bool session_read_profile(const char *path, uint64_t from_ns, uint64_t to_ns, struct profile **out,
-			  struct error *err);
-
-/* The same of the bytes of such a file; name is for messages. moments: with the time of each sample. */
-bool session_parse_profile(const void *bytes, size_t n_bytes, const char *name, uint64_t from_ns, uint64_t to_ns,
-			   bool moments, struct profile **out, struct error *err);
-
 /* Names its places; of shares that were sampled at random, intervals. *out is the caller's, to be freed by
  * named_profile_free() and free(). */
 bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,

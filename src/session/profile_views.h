@@ -16,8 +16,4 @@
 bool session_disassemble(const struct named_profile *named, const uint32_t *rows, size_t n, struct named_code *out,
 			 struct error *err);
 
-/* session_read_profile() with the time of each sample (profile->moments). */
-bool session_read_moments(const char *path, uint64_t from_ns, uint64_t to_ns, struct profile **out,
-			  struct error *err);
-
 #endif

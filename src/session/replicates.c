@@ -1,9 +1,14 @@
 #include "session/replicates.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "measure/streams.h"
 #include "profile/merge.h"
 
@@ -48,9 +53,6 @@ static bool refuse(const struct session *s, const struct profiling *profiling, c
 	} else if (asked->check && profiling->gaps == GAPS_RATE) {
 		error_set(err, ERROR_USAGE, "--check compares two gaps, and with -F the kernel adjusts them");
 		error_hint(err, "give -c instead of -F");
-	} else if (profiling->keep) {
-		error_set(err, ERROR_USAGE, "a profile of several runs cannot be kept in a profile file");
-		error_hint(err, "give --as FORMAT with -o, or leave out -o");
 	} else {
 		return true;
 	}
@@ -98,17 +100,72 @@ static bool note_resonance(struct profile *p)
 			  "--check does");
 }
 
-static bool merge(struct profile **all, size_t n, const struct replicates *asked, struct profile **out,
-		  struct error *err)
+bool session_merge_replicates(const struct profile *const *profiles, size_t n, struct profile **out,
+			      struct error *err)
 {
-	if (!profile_merge((const struct profile *const *)all, n, out, err))
+	if (!profile_merge(profiles, n, out, err))
 		return false;
-	(*out)->checks_gaps = asked->check;
 	if (note_statuses(*out) && note_resonance(*out))
 		return true;
 	drop(*out);
 	*out = NULL;
 	return error_no_memory(err);
+}
+
+/* ---- runs in a file ---- */
+
+/* Each run has a file of its own, in memory, until it is known to be complete. */
+struct runs_file {
+	const char *name; /* NULL: nothing is kept */
+	FILE *file;
+	int run;
+	char path[32]; /* of the run's */
+};
+
+static bool open_run(struct runs_file *f, struct profiling *one, struct error *err)
+{
+	one->keep = NULL;
+	if (!f->name)
+		return true;
+	if (!f->file && !(f->file = file_create(f->name, err)))
+		return false;
+	if ((f->run = memfd_create("run", MFD_CLOEXEC)) < 0)
+		return error_set_errno(err, ERROR_IO, errno, "cannot keep a run in memory");
+	snprintf(f->path, sizeof f->path, "/proc/self/fd/%d", f->run);
+	one->keep = f->path;
+	return true;
+}
+
+static bool append(struct runs_file *f, struct error *err)
+{
+	char buffer[65536];
+	off_t at = 0;
+	ssize_t n;
+	while ((n = pread(f->run, buffer, sizeof buffer, at)) > 0) {
+		at += n;
+		if (fwrite(buffer, (size_t)n, 1, f->file) != 1)
+			break;
+	}
+	return (n == 0 && fflush(f->file) == 0) || error_set(err, ERROR_IO, "cannot write '%s'", f->name);
+}
+
+static bool close_run(struct runs_file *f, bool complete, struct error *err)
+{
+	bool done = f->run < 0 || !complete || append(f, err);
+	if (f->run >= 0)
+		close(f->run);
+	f->run = -1;
+	return done;
+}
+
+/* The next run, and whether it was stopped before its end. */
+static bool profile_once(struct session *s, struct profiling *one, struct runs_file *f, bool first,
+			 struct profile **out, bool *stopped, struct error *err)
+{
+	bool done = open_run(f, one, err) && session_profile(s, one, out, err);
+	*stopped = one->interrupt && *one->interrupt;
+	/* a run that was cut short is not like the others */
+	return close_run(f, done && (first || !*stopped), err) && done;
 }
 
 bool session_profile_replicates(struct session *s, const struct profiling *profiling,
@@ -117,6 +174,7 @@ bool session_profile_replicates(struct session *s, const struct profiling *profi
 	size_t runs = asked->check ? 2 * asked->runs : asked->runs, n = 0;
 	struct streams streams;
 	struct profiling one = *profiling;
+	struct runs_file file = {.name = profiling->keep, .run = -1};
 	*out = NULL;
 	if (!refuse(s, profiling, asked, err) ||
 	    !streams_open(&streams, &s->command, OUTPUT_FIRST, runs, profiling->interrupt, err))
@@ -129,15 +187,19 @@ bool session_profile_replicates(struct session *s, const struct profiling *profi
 		set_gaps(s, all[0], asked->check && n % 2);
 		one.seed = profiling->seed + n;
 		done = streams_next(&streams, n, &s->command, &silent, err) &&
-		       session_profile(s, &one, &all[n], err);
-		stopped = profiling->interrupt && *profiling->interrupt;
-		n += done;
+		       profile_once(s, &one, &file, n == 0, &all[n], &stopped, err);
+		n += all[n] != NULL;
 	}
-	/* a run that was cut short is not like the others */
 	if (done && stopped && n > 1)
 		drop(all[--n]);
 	if (done && n > 0)
-		done = merge(all, n, asked, out, err);
+		done = session_merge_replicates((const struct profile *const *)all, n, out, err);
+	if (file.file && !file_finish(file.file, file.name, done ? err : NULL))
+		done = false;
+	if (!done) {
+		drop(*out);
+		*out = NULL;
+	}
 	for (size_t i = 0; i < n; i++)
 		drop(all[i]);
 	free(all);

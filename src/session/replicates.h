@@ -18,9 +18,14 @@ struct replicates {
 
 /* Profiles the session's program as often as asked, by samples, each time with the next seed; merges what was seen
  * (profile/merge.h). Of the program's output the first run's is shown, each run reads the same input. The status
- * is the first run's; a note says which runs ended otherwise. profiling->keep has to be NULL. When it is
- * interrupted, the runs that were complete are in it. *out is the caller's, as session_profile() has it. */
+ * is the first run's; a note says which runs ended otherwise. profiling->keep has the runs that are done, one after
+ * another. When it is interrupted, the runs that were complete are in it. *out is the caller's, as
+ * session_profile() has it. */
 bool session_profile_replicates(struct session *session, const struct profiling *profiling,
 				const struct replicates *asked, struct profile **out, struct error *err);
+
+/* The same of runs that were kept: profiles[n], n > 0, merged, with the notes of what is to be known of them. */
+bool session_merge_replicates(const struct profile *const *profiles, size_t n, struct profile **out,
+			      struct error *err);
 
 #endif

@@ -92,6 +92,45 @@ tare("profile", "-e", "page-faults:u", "--check", "--gaps", "fixed", "-c", "10",
 total = sum(int(line.rsplit(" ", 1)[1]) for line in read("ten.folded").splitlines())
 ok(3 * 2000 + 3 * 1176 <= total <= 3 * 2100 + 3 * 1240, "an export has the samples of all runs", total)
 
+# runs that are kept: in a file, and in the store
+def contents(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def shown(text):
+    return "\n".join(line.rstrip() for line in text.splitlines() if "tare profile: " not in line).strip()
+
+
+seen = profile("--check", "--gaps", "fixed", "-c", "10", "-o", "kept", "./ten")
+kept = tare("report", "--top", "2", "kept")
+ok(kept.code == 0 and shown(kept.out) == shown(seen.err) and "2 functions depend on the gap" in words(kept.out), "a check that was kept is shown as it was", (seen, kept))
+whole = contents("kept")
+equal(whole.count(b"TAREPROF"), 6, "the file has a run after another")
+last = whole.rindex(b"TAREPROF")
+for name, content, note in (("cut", whole[:last + 200], "this profile is incomplete: its end is missing"), ("five", whole[:last], "5 runs, in turn")):
+    with open(name, "wb") as file:
+        file.write(content)
+    kept = tare("report", "--top", "2", name)
+    ok(kept.code == 0 and note in words(kept.out), f"of a file without its end what is whole is shown ({name})", kept)
+with open("cut", "wb") as file:
+    file.write(whole[:last + 12])
+kept = tare("report", "cut")
+ok(kept.code in (2, 3) and "'cut' is " in kept.err, "a run without its head is refused", kept)
+kept = tare("report", "--as", "firefox", "-o", "times.json", "kept")
+equal((kept.code, len(json.loads(read("times.json"))["threads"])), (0, 6), "runs without a common time are exported as tasks of their own")
+tare("profile", "-e", "page-faults:u", "-c", "7", "-r", "3", "-o", "other", "./small")
+tare("profile", "-e", "task-clock:u", "-c", "20000", "-r", "2", "-o", "clock", "./small")
+with open("mixed", "wb") as file:
+    file.write(contents("other") + contents("clock"))
+kept = tare("report", "mixed")
+ok(kept.code != 0 and "run 4 did not sample what run 1 did" in kept.err, "runs of other events are refused", kept)
+seen = tare("profile", "-e", "page-faults:u", "--top", "2", "-r", "3", "-c", "7", "--store", "runs.db", "./ten")
+kept = tare("report", "--top", "2", "--store", "runs.db", "@last")
+ok(kept.code == 0 and shown(kept.out) == shown(seen.err) and "3 runs" in kept.out, "the store keeps the runs of a profile", (seen, kept))
+seen = tare("list", "runs", "--store", "runs.db")
+ok(re.search(r"profile +3 +.*\./ten", seen.out), "and how many there were", seen)
+
 fixed = words(profile("-r", "2", "--gaps", "fixed", "-c", "10", "./ten").err)
 has(fixed, "a loop in step with a fixed gap looks the same in all runs", "intervals between runs at one fixed gap are told not to show resonance")
 
@@ -99,7 +138,6 @@ for arguments, message in ((["--check", "--on", "exact", "./ten"], "--check repe
                            (["-r", "2", "--on", "exact", "./ten"], "-r repeats sampling"),
                            (["--check", "-p", "1"], "--check runs a program several times"),
                            (["--check", "-F", "100", "./ten"], "--check compares two gaps"),
-                           (["-r", "2", "-o", "kept", "./ten"], "a profile of several runs cannot be kept"),
                            (["-r", "1", "./ten"], "'1' is not a whole number from 2")):
     seen = tare("profile", *arguments)
     ok(seen.code == 2 and message in seen.err, f"'tare profile {' '.join(arguments)}' is wrong usage", seen)

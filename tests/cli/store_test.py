@@ -85,8 +85,11 @@ base.commit()
 base.close()
 seen = kept("report", f"@{last - 1}", env=COMPARED)
 ok(seen.code == 0 and "tare count: ls /" in seen.out, "so does one whose other runs have gone", seen)
-kept("compare", "-r", "2", "-e", "page-faults", f"@{last - 1}", "true", env=COMPARED)
-has(kept("report", "@last", env=COMPARED).out, "tare count: true", "a comparison with a run that was kept before is not kept")
+for fact, arguments in (("with a run that was kept before", (f"@{last - 1}", "true")), ("of two runs that were kept before", (f"@{last - 1}", f"@{last}")),
+                        ("with places drawn anew", ("--randomise-layout", "true", "ls /"))):
+    shown = kept("compare", "-r", "2", "-e", "page-faults", *arguments, env=COMPARED)
+    seen = kept("report", "@last", env=COMPARED)
+    equal(seen.out, shown.out, f"a comparison {fact} is kept, and shown as it was")
 
 profile = kept("profile", "-e", "task-clock:u", "-c", "100000", "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
 ok(profile.code == 0, "a profile is taken", profile)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/merge.h"
 #include "result/profile.h"
 #include "store/profile/profile_file.h"
 
@@ -61,6 +62,34 @@ static void check_counts(const struct profile *p)
 	free(sums);
 }
 
+/* Runs that stand one after another, as one profile. */
+static void check_runs(const uint8_t *data, size_t size)
+{
+	struct profile *runs[4], *all;
+	size_t n = 0;
+	struct error err = {0};
+	while (size && n < sizeof runs / sizeof *runs) {
+		size_t length = profile_file_run(data, size);
+		check(length > 0 && length <= size, "a run of more bytes than there are, or of none");
+		if (!profile_file_parse(data, length, "profile", false, NULL, &runs[n], &err))
+			break;
+		n++;
+		data += length;
+		size -= length;
+	}
+	if (n && profile_merge((const struct profile *const *)runs, n, &all, &err)) {
+		check(all->n_runs == n, "a run is not there");
+		check_places(all);
+		check_counts(all);
+		profile_free(all);
+		free(all);
+	}
+	while (n > 0) {
+		profile_free(runs[--n]);
+		free(runs[n]);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -79,5 +108,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			      "refused without a reason, or something is left");
 		}
 	}
+	check_runs(data, size);
 	return 0;
 }

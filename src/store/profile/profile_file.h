@@ -1,5 +1,6 @@
 /*
- * Profiles in files: written as the samples come, read back checked.
+ * Profiles in files: written as the samples come, read back checked. Several runs' profiles may stand one after
+ * another in one file.
  *
  * The format, version 1 (numbers of the frame little-endian; record.h has the records):
  *
@@ -51,11 +52,13 @@ struct profile_read_options {
 	bool moments; /* the time of each sample, too: 24 bytes each */
 };
 
-/* options may be NULL. *out is the caller's, to be freed by profile_free() and free(). */
-bool profile_file_read(const char *path, const struct profile_read_options *options, struct profile **out,
-		       struct error *err);
+#define PROFILE_FILE_MOST_BYTES ((uint64_t)8 << 30) /* of a file that is read */
 
-/* The same of bytes in memory; name is for messages. checksums: false for fuzzing, which could not guess them. */
+/* The bytes of the first run of those in a file: all of them, where no other run follows. */
+size_t profile_file_run(const uint8_t *bytes, size_t length);
+
+/* A run's bytes; name is for messages, options may be NULL. *out is the caller's, to be freed by profile_free() and
+ * free(). checksums: false for fuzzing, which could not guess them. */
 bool profile_file_parse(const uint8_t *bytes, size_t length, const char *name, bool checksums,
 			const struct profile_read_options *options, struct profile **out, struct error *err);
 

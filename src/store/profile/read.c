@@ -6,8 +6,6 @@
 #include "store/profile/profile_file.h"
 #include "store/profile/record.h"
 
-static const uint64_t FILE_MOST_BYTES = (uint64_t)8 << 30;
-
 struct profile_reader {
 	const char *name;
 	const struct profile_read_options *options;
@@ -394,6 +392,21 @@ static bool take_moments(struct profile_reader *r)
 	return true;
 }
 
+/* No block is as long as the next run's magic says, read as a length. */
+size_t profile_file_run(const uint8_t *bytes, size_t length)
+{
+	size_t at = PROFILE_FILE_HEAD;
+	while (at < length && length - at >= PROFILE_BLOCK_HEAD) {
+		if (memcmp(bytes + at, PROFILE_FILE_MAGIC, 8) == 0)
+			return at;
+		uint32_t n = little(bytes + at);
+		if (n > length - at - PROFILE_BLOCK_HEAD)
+			break;
+		at += PROFILE_BLOCK_HEAD + (size_t)n;
+	}
+	return length;
+}
+
 /* Until the end, or what is wrong. */
 static void get_blocks(struct profile_reader *r, const uint8_t *bytes, size_t length, bool checksums)
 {
@@ -524,17 +537,5 @@ out:
 	vec_free(&r.depths);
 	vec_free(&r.moments);
 	profile_builder_close(&r.builder);
-	return done;
-}
-
-bool profile_file_read(const char *path, const struct profile_read_options *options, struct profile **out,
-		       struct error *err)
-{
-	size_t length;
-	char *bytes = file_read(path, FILE_MOST_BYTES, &length, err);
-	bool done = bytes && profile_file_parse((const uint8_t *)bytes, length, path, true, options, out, err);
-	if (!bytes)
-		*out = NULL;
-	free(bytes);
 	return done;
 }

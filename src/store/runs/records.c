@@ -249,6 +249,8 @@ static const struct field of_side[] = {
 	SIDE("side_tests", FIELD_SIZE, tests, 0),
 	SIDE("side_interrupted", FIELD_BOOL, interrupted, 0),
 	SIDE("side_misleading", FIELD_BOOL, shows_misleading, 0),
+	SIDE("side_apart", FIELD_BOOL, apart, 0),
+	SIDE("side_layout", FIELD_TEXT, layout, 0),
 };
 const struct record_fields side_fields = FIELDS(of_side);
 

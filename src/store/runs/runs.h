@@ -67,6 +67,8 @@ struct kept_side {
 	uint64_t seed; /* … and has, as all others, what the comparison has (result/comparison.h) */
 	size_t repetitions, tests;
 	bool interrupted, shows_misleading;
+	bool apart;         /* the commands did not take turns: some were kept before */
+	const char *layout; /* what was drawn anew for each execution; NULL: nothing */
 	struct kept_compared *rows;
 	size_t n_rows;
 	/* of the whole comparison; of the 0th alone */

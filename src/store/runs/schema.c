@@ -114,6 +114,9 @@ static const char *const steps[SCHEMA_VERSION] = {
 	 "ALTER TABLE breakdown_rows ADD COLUMN inclusive BLOB;"),
 	/* 6: the CPU time of the executions that a verification observed */
 	"ALTER TABLE verification_points ADD COLUMN cpu_seconds BLOB;",
+	/* 7: comparisons with runs that were kept before; what was drawn anew for each execution */
+	("ALTER TABLE runs ADD COLUMN side_apart INTEGER NOT NULL DEFAULT 0;"
+	 "ALTER TABLE runs ADD COLUMN side_layout TEXT;"),
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)
