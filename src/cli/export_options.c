@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "cli/say.h"
 #include "session/profile.h"
+#include "session/profile_read.h"
 
 bool export_apply(struct export_request *request, int id, const char *value, struct error *err)
 {

@@ -12,6 +12,7 @@
 #include "report/profile_difference.h"
 #include "report/profile_rows.h"
 #include "session/profile.h"
+#include "session/profile_read.h"
 #include "session/profile_views.h"
 
 /* object: tare count's word for data */

@@ -219,6 +219,13 @@ static bool keep_text(struct result *result, const struct str *text, char **out)
 	return !text->text || (*out = arena_strdup(&result->arena, text->text)) != NULL;
 }
 
+/* "" where it was given nothing that differs. */
+static bool keep_given(struct result *result, const struct str *inputs)
+{
+	return !inputs->failed &&
+	       (result->given = arena_strdup(&result->arena, inputs->text ? inputs->text : "")) != NULL;
+}
+
 static bool keep_blocks(const struct measurement *s, const struct execution *x)
 {
 	struct result *result = s->result;
@@ -325,6 +332,7 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 		.want_blocks = s->options.want_blocks && first && s->operations->blocks,
 		.want_system_calls = (s->options.want_system_calls && first && s->operations->system_calls) ||
 				     measurement_wants_calls(s),
+		.want_inputs = command && s->target->command->reproducible,
 		.blocks_by = s->options.blocks_by,
 		.want_locations = first && s->operations->locations ? s->options.locations : LOCATIONS_NONE,
 		.steal = s->options.repetitions >= 5 ? &s->steal : NULL, /* fewer have no outliers to explain */
@@ -354,6 +362,8 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 		if (first)
 			result->first_run = repetition + 1;
 		done = done && (!first || keep_blocks(s, &x) || error_no_memory(err));
+		if (first && x.want_inputs && x.run.under_engine && s->operations->inputs)
+			done = done && (keep_given(result, &x.inputs) || error_no_memory(err));
 		done = done && (measurement_keep_calls(s, &x.system_calls, &x.inputs) || error_no_memory(err));
 		done = done && (keep_locations(result, &x) || error_no_memory(err));
 		if (done && !x.run.interrupted && pass + 1 == s->passes)

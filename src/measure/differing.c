@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "measure/measurement.h"
+#include "result/given.h"
 
 enum { NAMED_MOST = 4, NAME_BYTES = 64 };
 
@@ -112,62 +113,21 @@ static size_t append_sources(const struct measurement *s, struct str *text)
 	return n;
 }
 
-/* What makes it the same, by the beginning of its name (backend/engine/inputs.c). */
-static const struct {
-	const char *of, *fix;
-} fixes[] = {
-	{"the time", "let the program end after some work, not after some time"},
-	{"process or thread ids", "keep ids out of names, texts and hashes"},
-	{"addresses of memory", "do not sort or hash by address"},
-	{"contents of files in /proc", "give the program what it reads there as an option or a file"},
-	{"contents of files", "begin each run with the same files"},
-	{"what came by pipes", "let it read a file: a pipe comes in pieces of any size"},
-	{"what came by sockets", "let it read a file"},
-	{"what came from devices", "redirect its input from a file"},
-	{"entries of directories", "begin each run with the same directories"},
-	{"attributes of files", "begin each run with the same files, not with new copies"},
-	{"signals", "wait for one process after the other, without pipelines"},
-};
-
-static const char *fix_of(const char *line)
-{
-	for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++)
-		if (strncmp(line, fixes[i].of, strlen(fixes[i].of)) == 0)
-			return fixes[i].fix;
-	return NULL;
-}
-
-/* Is the line that names it the same in each run? */
-static bool differs(const struct measurement *s, const char *line, size_t length, size_t named)
-{
-	for (size_t i = 0; i < s->n_calls; i++) {
-		const char *at;
-		for (at = s->inputs[i]; *at && strncmp(at, line, named + 1) != 0; at = strchr(at, '\n') + 1)
-			continue;
-		if (strncmp(at, line, length + 1) != 0)
-			return true;
-	}
-	return false;
-}
-
 /* What the engine saw the program be given, and not the same in each run. How many; -1: not known. fix: what
  * makes the first of them the same; NULL */
 static int append_inputs(const struct measurement *s, struct str *text, const char **fix)
 {
-	int n = 0;
+	struct str names = {0};
 	for (size_t i = 0; i < s->n_calls; i++)
 		if (!s->inputs[i])
 			return -1;
-	for (const char *line = s->inputs[0]; *line; line = strchr(line, '\n') + 1) {
-		size_t named = strcspn(line, "\t"), length = strcspn(line, "\n");
-		if (differs(s, line, length, named)) {
-			*fix = n ? *fix : fix_of(line);
-			str_appendf(text, "%s%.*s", n++ ? ", " : "; what it was given differs: ", (int)named,
-				    line);
-		}
-	}
+	int n = (int)given_differing(s->inputs, s->n_calls, &names, fix);
 	if (n == 0)
 		str_append(text, "; all that it was seen to be given was the same, thread by thread");
+	else
+		str_appendf(text, "; what it was given differs: %s", names.text ? names.text : "");
+	text->failed |= names.failed;
+	str_free(&names);
 	return n;
 }
 

@@ -274,7 +274,7 @@ bool execution_run(struct execution *x, struct error *err)
 		x->operations->blocks(x->counting, x->blocks_by, &x->blocks, &x->no_blocks);
 	if (x->want_system_calls && x->run.under_engine)
 		x->operations->system_calls(x->counting, &x->system_calls, &x->no_blocks);
-	if (x->want_system_calls && x->run.under_engine && x->operations->inputs)
+	if (x->want_inputs && x->run.under_engine && x->operations->inputs)
 		x->operations->inputs(x->counting, &x->inputs, NULL);
 	if (x->want_locations && x->run.under_engine)
 		x->operations->locations(x->counting, &x->locations, &x->no_locations);

@@ -43,7 +43,7 @@ struct execution {
 	struct steal *steal; /* NULL: not wanted */
 	bool want_blocks;
 	enum blocks_by blocks_by;
-	bool want_system_calls;
+	bool want_system_calls, want_inputs;
 	enum locations_of want_locations;
 	struct streams *streams; /* trimmed on the way when `silent` */
 	bool silent;
@@ -54,7 +54,7 @@ struct execution {
 	/* what it gave */
 	struct run run;
 	struct slices *slices;           /* n_events, or NULL */
-	struct str inputs;               /* with the system calls, where the backend knows them */
+	struct str inputs;               /* when wanted, of an engine's, where the backend knows them */
 	struct str blocks, system_calls; /* when wanted, and the execution was an engine's … */
 	struct error no_blocks;          /* … or why there are none */
 	struct locations locations;      /* likewise: n_events is 0 when there are none … */

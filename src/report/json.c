@@ -1,5 +1,7 @@
 /* A result as JSON; docs/result.schema.json says what may stand where, tare-count(1) what it means. */
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "report/breakdown.h"
@@ -112,6 +114,29 @@ static void write_regions(struct json *json, const struct result *result, bool s
 	json_write_close(json, ']');
 }
 
+/* Lines of result/given.h. */
+static void write_given(struct json *json, const char *given)
+{
+	if (!given)
+		return;
+	json_write_open(json, "given", '[');
+	while (*given) {
+		char what[128], sum[32];
+		unsigned long long times;
+		int used = 0;
+		if (sscanf(given, "%127[^\t\n]\t%llu\t%31[0-9a-f]%n", what, &times, sum, &used) == 3) {
+			json_write_open(json, NULL, '{');
+			json_write_text(json, "what", what);
+			json_write_integer(json, "times", (int64_t)times);
+			json_write_text(json, "sum", sum);
+			json_write_close(json, '}');
+		}
+		given += strcspn(given, "\n");
+		given += *given == '\n';
+	}
+	json_write_close(json, ']');
+}
+
 static void write_ending(struct json *json, const struct result *result)
 {
 	if (!result->command || !(WIFEXITED(result->wait_status) || WIFSIGNALED(result->wait_status))) {
@@ -190,6 +215,7 @@ void report_json(FILE *out, const struct result *result, const struct report_opt
 	for (size_t i = 0; i < result->n_notes; i++)
 		json_write_text(&json, NULL, result->notes[i].text);
 	json_write_close(&json, ']');
+	write_given(&json, result->given);
 	if (result->breakdown)
 		breakdown_json(&json, "breakdown", result->breakdown);
 	json_write_close(&json, '}');

@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "result/given.h"
 #include "stats/stats.h"
 #include "trust/noise.h"
 
@@ -302,6 +303,59 @@ static bool remark_varying(struct comparing *x)
 	return true;
 }
 
+static const struct estimate *exact_total(const struct result *r, const char *event)
+{
+	for (size_t i = 0; i < r->n_estimates; i++) {
+		const struct estimate *e = &r->estimates[i];
+		if (e->known && e->source == SOURCE_EXACT && estimate_is_total(e) &&
+		    (!event || strcmp(e->event, event) == 0))
+			return e;
+	}
+	return NULL;
+}
+
+static bool same_words(const char *const *a, const char *const *b)
+{
+	while (*a && *b && strcmp(*a, *b) == 0) {
+		a++;
+		b++;
+	}
+	return !*a && !*b;
+}
+
+/* Of one command whose counts differ although --reproducible made alike what it can: what it could not. */
+static bool remark_given(struct comparing *x)
+{
+	struct comparison *c = x->c;
+	const struct result *first = c->results[0];
+	const struct estimate *e = first->given && first->command ? exact_total(first, NULL) : NULL;
+	bool done = true;
+	for (size_t i = 1; e && done && i < c->n; i++) {
+		const struct result *other = c->results[i];
+		const struct estimate *o = other->given && other->command ? exact_total(other, e->event) : NULL;
+		const char *fix, *const texts[] = {first->given, other->given};
+		struct str names = {0};
+		if (!o || o->value == e->value || !same_words(first->command, other->command))
+			continue;
+		size_t n = given_differing(texts, 2, &names, &fix);
+		if (n == 0)
+			done = note(
+				x, NOTE_ACT,
+				arena_printf(&c->arena,
+					     "%s was seen to be given the same as %s: this is another build of "
+					     "the program, or the order of its threads",
+					     c->names[i], c->names[0]));
+		else
+			done = note(x, NOTE_ACT,
+				    arena_printf(&c->arena, "%s was not given the same as %s: %s%s%s", c->names[i],
+						 c->names[0], names.text ? names.text : "",
+						 n == 1 && fix ? "; " : "", n == 1 && fix ? fix : ""));
+		done = done && !names.failed;
+		str_free(&names);
+	}
+	return done;
+}
+
 static bool remark_floor(struct comparing *x)
 {
 	bool noisy = false, floor = false;
@@ -362,7 +416,8 @@ struct comparison *trust_compare(const struct result *const *results, const char
 		c->n_rows = x.rows.count;
 		if (c->n_rows)
 			memcpy(c->rows, x.rows.items, c->n_rows * sizeof *c->rows);
-		done = compare_all(&x) && remark_varying(&x) && carry_notes(&x) && remark_floor(&x) && keep(&x);
+		done = compare_all(&x) && remark_varying(&x) && remark_given(&x) && carry_notes(&x) &&
+		       remark_floor(&x) && keep(&x);
 	} else {
 		done = false;
 	}

@@ -170,6 +170,27 @@ if os.path.exists("/usr/bin/python3"):
 else:
     skip("there is no /usr/bin/python3", "python's hashes are the same in each run")
 
+# ---- the same on two machines, and of two runs that were kept ----
+SAME = ("--store", "same.db", "--reproducible", "-r", "3", "--on", "exact", "-e", "instructions", "--program-output", "none")
+
+
+def kept_apart(lines, *program):
+    with open("lines", "w", encoding="ascii") as file:
+        file.write(lines)
+    return tare("count", *SAME, "--json", *program)
+
+
+loop = ("sh", "-c", "while read -r line; do :; done <lines")
+first = json.loads(kept_apart("x\n", *loop).err)
+ok(any(one["what"] == "contents of files" and re.fullmatch("[0-9a-f]+", one["sum"]) for one in first["given"]), "--json has what the program was given", first.get("given"))
+kept_apart("x\nx\n", *loop)
+seen = tare("compare", "--store", "same.db", "@1", "@2")
+has(" ".join(seen.out.split()), re.compile(r"! @2 was not given the same as @1: (process or thread ids, )?contents of files"), "two kept runs whose counts differ: what they were given that differs")
+has(tare("report", "--store", "same.db", "@last").out, "was not given the same as", "the comparison is kept with it")
+kept_apart("x\n", "sh", "-c", "while read -r line; do :; done <lines; :")
+seen = tare("compare", "--store", "same.db", "@1", "@5")
+ok(seen.code == 0 and "was given" not in seen.out, "of another command nothing is said", seen)
+
 # ---- rights ----
 WHY = "as somebody without rights: -a names perf_event_paranoid"
 with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as file:

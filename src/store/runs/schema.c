@@ -114,9 +114,11 @@ static const char *const steps[SCHEMA_VERSION] = {
 	 "ALTER TABLE breakdown_rows ADD COLUMN inclusive BLOB;"),
 	/* 6: the CPU time of the executions that a verification observed */
 	"ALTER TABLE verification_points ADD COLUMN cpu_seconds BLOB;",
-	/* 7: comparisons with runs that were kept before; what was drawn anew for each execution */
+	/* 7: comparisons with runs that were kept before; what was drawn anew for each execution; what a program
+	 * was given */
 	("ALTER TABLE runs ADD COLUMN side_apart INTEGER NOT NULL DEFAULT 0;"
-	 "ALTER TABLE runs ADD COLUMN side_layout TEXT;"),
+	 "ALTER TABLE runs ADD COLUMN side_layout TEXT;"
+	 "ALTER TABLE runs ADD COLUMN given TEXT;"),
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)

@@ -1,0 +1,16 @@
+/* What --reproducible could not make the same for a program, and what would: of several executions side by side.
+ *
+ * An execution's text has a line for each thing that the program was given and that may differ from run to run or
+ * from machine to machine: "what TAB times TAB sum"; equal sums are equal values. */
+#ifndef TARE_RESULT_GIVEN_H
+#define TARE_RESULT_GIVEN_H
+
+#include <stddef.h>
+
+#include "base/str.h"
+
+/* Appends what is not the same in all n texts, ", " between; returns how many things that are. *fix: what makes the
+ * first of them the same; NULL: none is known. */
+size_t given_differing(const char *const *given, size_t n, struct str *names, const char **fix);
+
+#endif

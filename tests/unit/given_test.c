@@ -1,0 +1,41 @@
+/* What executions were given, side by side (result/given.h). */
+#include <string.h>
+
+#include "result/given.h"
+#include "tap.h"
+
+static void compare(const char *const *given, size_t n, size_t differing, const char *names, const char *fix,
+		    const char *fact)
+{
+	struct str text = {0};
+	const char *found;
+	size_t seen = given_differing(given, n, &text, &found);
+	ok(seen == differing && strcmp(text.text ? text.text : "", names) == 0 &&
+		   strcmp(found ? found : "", fix) == 0,
+	   "%s: %zu, '%s', '%s'", fact, seen, text.text ? text.text : "", found ? found : "");
+	str_free(&text);
+}
+
+int main(void)
+{
+	const char *files = "contents of files\t3\tabc\nsignals that came\t1\t12\n";
+	const char *others = "contents of files\t3\tabd\nsignals that came\t1\t12\n";
+	const char *fewer = "contents of files\t3\tabc\n";
+	const char *longer = "contents of files in /proc and /sys\t3\tabc\n";
+	compare((const char *const[]){files, files, files}, 3, 0, "", "", "the same");
+	compare((const char *const[]){files, files, others}, 3, 1, "contents of files",
+		"begin each run with the same files", "another sum");
+	compare((const char *const[]){files, fewer}, 2, 1, "signals that came",
+		"wait for one process after the other, without pipelines", "one was not given it");
+	compare((const char *const[]){fewer, files}, 2, 1, "signals that came",
+		"wait for one process after the other, without pipelines", "the first was not given it");
+	compare((const char *const[]){"", others}, 2, 2, "contents of files, signals that came",
+		"begin each run with the same files", "the first was given nothing");
+	compare((const char *const[]){fewer, longer}, 2, 2,
+		"contents of files, contents of files in /proc and /sys", "begin each run with the same files",
+		"a name that begins like another");
+	compare((const char *const[]){"a thing\t1\t1\n", "a thing\t1\t2"}, 2, 1, "a thing", "",
+		"without a known remedy");
+	compare((const char *const[]){"a\t1\t1\n", "a\t1\t12\n"}, 2, 1, "a", "", "a sum that begins like another");
+	return done();
+}
