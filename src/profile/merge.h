@@ -17,8 +17,8 @@
 #include "base/error.h"
 #include "result/profile.h"
 
-/* profiles[n], n > 0. *out is the caller's (profile_free(), free()), and has runs[n]. ERROR_SYNTAX: their events are
- * not the same, or are counted, not sampled. */
+/* profiles[n], n > 0. *out is the caller's (profile_free(), free()), and has runs[n]. ERROR_SYNTAX: their events
+ * are not the same, or are counted, not sampled. */
 bool profile_merge(const struct profile *const *profiles, size_t n, struct profile **out, struct error *err);
 
 #endif

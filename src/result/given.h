@@ -9,8 +9,8 @@
 
 #include "base/str.h"
 
-/* Appends what is not the same in all n texts, ", " between; returns how many things that are. *fix: what makes the
- * first of them the same; NULL: none is known. */
+/* Appends what is not the same in all n texts, ", " between; returns how many things that are. *fix: what makes
+ * the first of them the same; NULL: none is known. */
 size_t given_differing(const char *const *given, size_t n, struct str *names, const char **fix);
 
 #endif

@@ -215,8 +215,8 @@ struct result {
 	char *system_calls;     /* system calls of that execution by name, likewise; NULL */
 	const char *blocks_why; /* why there are none, though they (or system calls) were asked for */
 	bool under_engine;      /* an execution was: elapsed_seconds is not the program's own */
-	/* of --reproducible: what the program was given in that execution that other machines, or other runs, need not
-	 * give it (result/given.h); NULL: not known */
+	/* of --reproducible: what the program was given in that execution that other machines, or other runs,
+	 * need not give it (result/given.h); NULL: not known */
 	const char *given;
 	size_t first_run;            /* 1-based: the repetition that blocks, system calls and locations are of */
 	struct locations *locations; /* where that execution's events took place, in an arena of their own; NULL */

@@ -14,8 +14,8 @@ struct profile_part {
 	bool moments;            /* with the time of each sample; not where there are several runs */
 };
 
-/* Of a file that session_profile() or session_profile_replicates() kept; part NULL: all of it. *out is the caller's, to be freed by
- * profile_free() and free(). */
+/* Of a file that session_profile() or session_profile_replicates() kept; part NULL: all of it. *out is the
+ * caller's, to be freed by profile_free() and free(). */
 bool session_read_profile(const char *path, const struct profile_part *part, struct profile **out,
 			  struct error *err);
 

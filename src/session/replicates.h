@@ -16,10 +16,10 @@ struct replicates {
 	void *progress_context;
 };
 
-/* Profiles the session's program as often as asked, by samples, each time with the next seed; merges what was seen
- * (profile/merge.h). Of the program's output the first run's is shown, each run reads the same input. The status
- * is the first run's; a note says which runs ended otherwise. profiling->keep has the runs that are done, one after
- * another. When it is interrupted, the runs that were complete are in it. *out is the caller's, as
+/* Profiles the session's program as often as asked, by samples, each time with the next seed; merges what was
+ * seen (profile/merge.h). Of the program's output the first run's is shown, each run reads the same input. The
+ * status is the first run's; a note says which runs ended otherwise. profiling->keep has the runs that are done,
+ * one after another. When it is interrupted, the runs that were complete are in it. *out is the caller's, as
  * session_profile() has it. */
 bool session_profile_replicates(struct session *session, const struct profiling *profiling,
 				const struct replicates *asked, struct profile **out, struct error *err);

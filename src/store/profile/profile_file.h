@@ -57,8 +57,8 @@ struct profile_read_options {
 /* The bytes of the first run of those in a file: all of them, where no other run follows. */
 size_t profile_file_run(const uint8_t *bytes, size_t length);
 
-/* A run's bytes; name is for messages, options may be NULL. *out is the caller's, to be freed by profile_free() and
- * free(). checksums: false for fuzzing, which could not guess them. */
+/* A run's bytes; name is for messages, options may be NULL. *out is the caller's, to be freed by profile_free()
+ * and free(). checksums: false for fuzzing, which could not guess them. */
 bool profile_file_parse(const uint8_t *bytes, size_t length, const char *name, bool checksums,
 			const struct profile_read_options *options, struct profile **out, struct error *err);
 
