@@ -113,36 +113,66 @@ static bool any_of_hardware(const struct result *result)
 	return false;
 }
 
-bool paper_count(struct paper_work *w, struct paper_counter *c, const char *const *argv, const char *region,
-		 struct paper_count *counts)
+static void unknown(const struct paper_counter *c, struct paper_count *counts)
 {
-	struct result *result = NULL;
 	for (size_t i = 0; i < c->n_asked; i++)
 		counts[i] = (struct paper_count){
 			.mean = NAN, .sd = NAN, .least = NAN, .most = NAN, .why = c->why[i]};
+}
+
+/* Executes argv as often as the counters need. *result is freed by the caller, also after a failure. */
+static bool measure(struct paper_work *w, struct paper_counter *c, const char *const *argv, const char *region,
+		    struct result **result)
+{
+	*result = NULL;
 	if (w->asked->interrupt && *w->asked->interrupt)
 		return error_set(w->err, ERROR_SYSTEM, "interrupted");
-	if (!c->n_events)
-		return true;
-	bool done = execute(w, c, argv, region, &result);
-	if (done && !c->varies && any_of_hardware(result)) {
+	bool done = execute(w, c, argv, region, result);
+	if (done && !c->varies && any_of_hardware(*result)) {
 		c->varies = true;
-		result_free(result);
-		done = execute(w, c, argv, region, &result);
+		result_free(*result);
+		done = execute(w, c, argv, region, result);
 	}
-	if (!done || !check_status(w, result, argv[0])) {
-		result_free(result);
-		return false;
-	}
-	const struct estimate *estimates = !region             ? result->estimates
+	return done && check_status(w, *result, argv[0]);
+}
+
+static void take(struct paper_work *w, const struct paper_counter *c, const struct result *result, bool of_region,
+		 struct paper_count *counts)
+{
+	const struct estimate *estimates = !of_region          ? result->estimates
 					   : result->n_regions ? result->regions[0].estimates
 							       : NULL;
-	size_t n = !region ? result->n_estimates : result->n_regions ? result->regions[0].n_estimates : 0;
+	size_t n = !of_region ? result->n_estimates : result->n_regions ? result->regions[0].n_estimates : 0;
 	for (size_t i = 0; i < c->n_events && i < n; i++)
 		fill(w, &counts[c->at[i]], &estimates[i]);
-	w->study->executions += result->executions;
+}
+
+static bool count(struct paper_work *w, struct paper_counter *c, const char *const *argv, const char *region,
+		  bool of_region, struct paper_count *counts)
+{
+	struct result *result = NULL;
+	unknown(c, counts);
+	if (!c->n_events)
+		return true;
+	bool done = measure(w, c, argv, region, &result);
+	if (done) {
+		take(w, c, result, of_region, counts);
+		w->study->executions += result->executions;
+	}
 	result_free(result);
-	return true;
+	return done;
+}
+
+bool paper_count(struct paper_work *w, struct paper_counter *c, const char *const *argv, const char *region,
+		 struct paper_count *counts)
+{
+	return count(w, c, argv, region, region != NULL, counts);
+}
+
+bool paper_count_own_region(struct paper_work *w, struct paper_counter *c, const char *const *argv,
+			    struct paper_count *counts)
+{
+	return count(w, c, argv, NULL, true, counts);
 }
 
 const struct kernel *paper_kernel(struct paper_work *w, const char *name)

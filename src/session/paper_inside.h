@@ -7,7 +7,14 @@
 #include "trust/kernels.h"
 #include "trust/paper_table.h"
 
-enum { PAPER_EVENTS_MOST = 24, PAPER_EXACT_RUNS = 3, PAPER_QUICK_RUNS = 10, PAPER_RUNS = 100 };
+enum {
+	PAPER_EVENTS_MOST = 40,
+	PAPER_SPLITS_MOST = 40,
+	PAPER_EXACT_RUNS = 3,
+	PAPER_QUICK_RUNS = 10,
+	PAPER_RUNS = 100,
+	PAPER_SWIMS = 4
+};
 
 struct paper_work {
 	const struct paper_asked *asked;
@@ -77,6 +84,10 @@ void paper_counter_close(struct paper_counter *counter);
 bool paper_count(struct paper_work *w, struct paper_counter *counter, const char *const *argv, const char *region,
 		 struct paper_count *counts);
 
+/* The same of a program that enters one region of libtare's itself: what that counts. */
+bool paper_count_own_region(struct paper_work *w, struct paper_counter *counter, const char *const *argv,
+			    struct paper_count *counts);
+
 /* A kernel that can run here, as a whole command and as a region; else NULL and `err` is set. */
 const struct kernel *paper_kernel(struct paper_work *w, const char *name);
 
@@ -86,10 +97,32 @@ bool paper_sweep(struct paper_work *w, const char *kernel, bool region, const ch
 		 const char *const *requests, size_t n_requests, const uint64_t *sizes, size_t n_sizes,
 		 struct paper_count *counts);
 
+/* ---- a program's own code, and its libraries (paper_split.c) ---- */
+
+struct paper_split {
+	bool known;
+	double own, all;    /* of one execution */
+	const char *source; /* as struct paper_count has it */
+	const char *why;    /* not known: why; the study's */
+};
+
+/* Executes argv, an absolute path, once for each four events, and counts all of it, or what is executed from its function `region` on until that returns.
+ * own: what `function` counted, or with NULL all code of the program's own file. requests "loads:u" …, out[n]. */
+bool paper_split(struct paper_work *w, const char *on, const char *const *requests, size_t n,
+		 const char *const *argv, const char *region, const char *function, struct paper_split *out);
+
+/* What the function counts without what it calls, from its code alone: a nest of loops that go `side` times each (predict/nest.h). */
+bool paper_predict(struct paper_work *w, const char *program, const char *function, const char *const *requests,
+		   size_t n, double side, double *out);
+
+/* The path of a program among the kernels ("wc-region"), the study's. NULL: it is not there, err is set. */
+const char *paper_program(struct paper_work *w, const char *name);
+
 /* ---- the papers ---- */
 
 bool paper_korn(struct paper_work *w);
 bool paper_nieto(struct paper_work *w);
+bool paper_nieto_swim(struct paper_work *w); /* Table 1: PAPER_SWIMS measurements */
 bool paper_safford(struct paper_work *w);
 bool paper_wu(struct paper_work *w);
 

@@ -371,7 +371,7 @@ static bool run(struct paper_work *w, struct nieto_seen *s)
 				 [ROUNDED] = {"fp-rounded", "fp-rounded: 10 a + b*1.5"},
 				 [UNROUNDED] = {"fp-unrounded", "fp-unrounded: 10 a + b*1.5f"},
 				 [FUSED] = {"fp-fma", "fp-fma: 50 multiply-adds"}};
-	w->all = 2 * ROOT_SIZES + ROUNDINGS * ROUNDING_SIZES + 2 * BLOCK_SIZES + ICACHE_SIZES;
+	w->all = 2 * ROOT_SIZES + ROUNDINGS * ROUNDING_SIZES + 2 * BLOCK_SIZES + ICACHE_SIZES + PAPER_SWIMS;
 	bool done = paper_sweep(w, "sqrt", true, "auto", root_events, ROOT_EVENTS, root_sizes, ROOT_SIZES,
 				s->roots.hardware[0]) &&
 		    paper_sweep(w, "sqrt-software", true, "auto", root_events, ROOT_EVENTS, root_sizes, ROOT_SIZES,
@@ -403,11 +403,9 @@ bool paper_nieto(struct paper_work *w)
 			  "counted here (%s); the instruction cache by the Power3 as tare models it. Counts are "
 			  "means of the executions.",
 			  here) &&
-	       tell_phases(w, s->region, here) &&
-	       paper_missing(w, "Table 1, and section 4.2 with it, needs Swim's loop by a Fortran compiler in "
-				"four versions; tare has no such kernel yet.") &&
-	       tell_all_roots(w, &s->roots) && tell_rounding(w, s->rounding) &&
-	       tell_calibration(w, s->region, s->command) && tell_icache(w, s->icache);
+	       tell_phases(w, s->region, here) && paper_nieto_swim(w) && tell_all_roots(w, &s->roots) &&
+	       tell_rounding(w, s->rounding) && tell_calibration(w, s->region, s->command) &&
+	       tell_icache(w, s->icache);
 	free(s);
 	return done;
 }

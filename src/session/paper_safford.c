@@ -1,5 +1,5 @@
-/* Safford (1997): two small programs whose counts are known by hand, a loop before and after the optimiser,
- * and what measuring itself costs, by the Pentium's events.
+/* Safford (1997): two small programs whose counts are known by hand, and a loop before and after the optimiser, by the Pentium's
+ * events. wc and compress are in paper_safford_programs.c, what measuring itself costs in paper_safford_overhead.c.
  *
  * The thesis subtracts the overhead of its assembly regions (Table D.2) from what run_p5mon reports, and
  * compares with theory. A region under tare's engine has no overhead to subtract; its kernels have a few
@@ -9,15 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "session/paper_inside.h"
+#include "session/paper_safford.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-static const char MACHINE[] = "model:pentium";
-
-/* An event of the Pentium, as the thesis prints it, and tare's. */
-struct safford_event {
-	const char *printed, *request;
-};
+static const char MACHINE[] = SAFFORD_MACHINE;
 
 static bool count_region(struct paper_work *w, const char *kernel, uint64_t n, const char *const *requests,
 			 size_t n_requests, struct paper_count *counts)
@@ -157,92 +152,14 @@ static bool tell_hello(struct paper_work *w)
 				      "the whole process, ours of the loop.");
 }
 
-/* ---- Table D.1 ---- */
-
-static const struct safford_event overhead_events[] = {
-	{"data read", "data-reads:u"},
-	{"data write", "data-writes:u"},
-	{"data read or write", "data-accesses:u"},
-	{"data TLB miss", "dtlb-misses:u"},
-	{"data read miss", "l1d-read-misses:u"},
-	{"data write miss", "l1d-write-misses:u"},
-	{"data read or write miss", "l1d-misses:u"},
-	{"write (hit) to M or E state lines", "l1d-write-hits-owned:u"},
-	{"data cache lines written back", "l1d-writebacks:u"},
-	{"external snoops", "bus-snoops:u"},
-	{"data cache snoop hits", "l1d-snoop-hits:u"},
-	{"memory access in both pipes", "paired-data-accesses:u"},
-	{"bank conflicts", "l1d-bank-conflicts:u"},
-	{"misaligned data memory or I/O references", "pentium-misaligned-accesses:u"},
-	{"code TLB miss", "itlb-misses:u"},
-	{"code cache miss", "l1i-load-misses:u"},
-	{"any segment register loaded", "segment-loads:u"},
-	{"branches", "branches:u"},
-	{"BTB hits", "btb-hits:u"},
-	{"taken branch or BTB hit", "taken-branches-or-btb-hits:u"},
-	{"pipeline flushes", "pipeline-flushes:u"},
-	{"instructions executed", "instructions:u"},
-	{"floating point operations (FLOPs)", "pentium-flops:u"},
-	{"clock cycles", "cycles:u"},
-};
-
-static bool tell_overhead(struct paper_work *w)
-{
-	static const char *const columns[] = {"event",      "user, paper", "user and kernel, paper",
-					      "user, here", "by",          NULL};
-	const struct kernel *kernel = paper_kernel(w, "program-1");
-	const char *requests[COUNT(overhead_events)];
-	struct paper_count counts[COUNT(overhead_events)];
-	struct paper_counter counter;
-	struct paper_table t;
-	for (size_t i = 0; i < COUNT(overhead_events); i++)
-		requests[i] = overhead_events[i].request;
-	if (!kernel)
-		return false;
-	const char *argv[] = {kernel->region_path, "1", NULL};
-	if (w->asked->progress)
-		w->asked->progress(w->asked->progress_context, "process", w->done++, w->all);
-	bool done = paper_counter_open(w, &counter, MACHINE, requests, COUNT(overhead_events)) &&
-		    paper_count(w, &counter, argv, NULL, counts);
-	paper_counter_close(&counter);
-	if (!done || !paper_find(w, "safford-d.1", &t) || !paper_heading(w, t.number, t.title))
-		return false;
-	struct paper_block *block = paper_table_block(w, columns);
-	for (size_t i = 0; block && i < COUNT(overhead_events); i++) {
-		const char *event = overhead_events[i].printed;
-		const char *cells[] = {event, paper_cell(&t, event, "user"),
-				       paper_cell(&t, event, "user and kernel"), count_cell(w, &counts[i]),
-				       counts[i].known ? counts[i].source : "–"};
-		if (!paper_row_of(w, block, cells))
-			return false;
-	}
-	return block &&
-	       paper_text(
-		       w,
-		       "Ours is a C program of this machine with libc that does nearly nothing (program-1-region "
-		       "1), on tare's Pentium: the dynamic "
-		       "linker is its cost, as it was in 1997. The kernel's part cannot be modelled. The printed "
-		       "table has fifteen "
-		       "events more, of stalls, buses and breakpoints: tare's Pentium has no time and no bus.") &&
-	       tell_uncounted(w, overhead_events, COUNT(overhead_events), counts);
-}
-
 bool paper_safford(struct paper_work *w)
 {
-	w->all = COUNT(programs) + 2;
+	w->all = COUNT(programs) + 1 + SAFFORD_PROGRAMS + SAFFORD_OVERHEADS;
 	bool done = paper_text(
 		w, "Theirs: a Pentium of 100 MHz, Linux 2.0, run_p5mon. Ours: the same programs for x86-64; "
 		   "instructions, branches and accesses are "
 		   "counted by the engine, caches and branch prediction by the Pentium as tare models it.");
 	for (size_t i = 0; done && i < COUNT(programs); i++)
 		done = tell_program(w, &programs[i]);
-	struct paper_table t;
-	return done && tell_hello(w) && tell_overhead(w) &&
-	       paper_missing(w, "Table D.2, the overhead of a region, needs counters that a program reads itself: "
-				"'tare calibrate' measures libtare's "
-				"on a machine that has them.") &&
-	       paper_find(w, "safford-5.6", &t) && paper_printed(w, &t) && paper_find(w, "safford-5.7", &t) &&
-	       paper_printed(w, &t) && paper_find(w, "safford-5.8", &t) && paper_printed(w, &t) &&
-	       paper_missing(w, "Tables 5.6 to 5.8 are not run: wc as IMPACT compiled it, its input, and SPEC95's "
-				"compress are not part of tare.");
+	return done && tell_hello(w) && safford_programs(w) && safford_overheads(w);
 }
