@@ -41,7 +41,8 @@ bool paper_printed(struct paper_work *w, const struct paper_table *table);
 
 struct paper_block *paper_figure_block(struct paper_work *w, const char *title, const char *x_label,
 				       const char *y_label);
-/* A line with room for n points, of which none is there; NULL when memory ran out. Valid until the next series. */
+/* A line with room for n points, of which none is there; NULL when memory ran out. Valid until the next
+ * series. */
 struct paper_series *paper_series_of(struct paper_work *w, struct paper_block *block, const char *name,
 				     const char *source, size_t n);
 
@@ -106,12 +107,14 @@ struct paper_split {
 	const char *why;    /* not known: why; the study's */
 };
 
-/* Executes argv, an absolute path, once for each four events, and counts all of it, or what is executed from its function `region` on until that returns.
- * own: what `function` counted, or with NULL all code of the program's own file. requests "loads:u" …, out[n]. */
+/* Executes argv, an absolute path, once for each four events, and counts all of it, or what is executed from
+ * its function `region` on until that returns. own: what `function` counted, or with NULL all code of the
+ * program's own file. requests "loads:u" …, out[n]. */
 bool paper_split(struct paper_work *w, const char *on, const char *const *requests, size_t n,
 		 const char *const *argv, const char *region, const char *function, struct paper_split *out);
 
-/* What the function counts without what it calls, from its code alone: a nest of loops that go `side` times each (predict/nest.h). */
+/* What the function counts without what it calls, from its code alone: a nest of loops that go `side` times
+ * each (predict/nest.h). */
 bool paper_predict(struct paper_work *w, const char *program, const char *function, const char *const *requests,
 		   size_t n, double side, double *out);
 

@@ -1,6 +1,6 @@
-/* Nieto et al., sections 4.1 and 4.2 (Table 1): the loop DO 100 of SPEC 2000's swim, compiled in four ways by gfortran
- * (kernels/swim.f90). Of each: what all of it counts, what the loop's own code counts of that, and what that code must count as its
- * instructions tell. */
+/* Nieto et al., sections 4.1 and 4.2 (Table 1): the loop DO 100 of SPEC 2000's swim, compiled in four ways by
+ * gfortran (kernels/swim.f90). Of each: what all of it counts, what the loop's own code counts of that, and
+ * what that code must count as its instructions tell. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* Safford (1997): two small programs whose counts are known by hand, and a loop before and after the optimiser, by the Pentium's
- * events. wc and compress are in paper_safford_programs.c, what measuring itself costs in paper_safford_overhead.c.
+/* Safford (1997): two small programs whose counts are known by hand, and a loop before and after the
+ * optimiser, by the Pentium's events. wc and compress are in paper_safford_programs.c, what measuring itself
+ * costs in paper_safford_overhead.c.
  *
  * The thesis subtracts the overhead of its assembly regions (Table D.2) from what run_p5mon reports, and
  * compares with theory. A region under tare's engine has no overhead to subtract; its kernels have a few

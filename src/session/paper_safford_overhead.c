@@ -1,5 +1,5 @@
-/* Safford 1997, appendix D: what measuring itself counts, of a whole process (Table D.1) and of a region (Table D.2), by all events of the
- * Pentium. */
+/* Safford 1997, appendix D: what measuring itself counts, of a whole process (Table D.1) and of a region
+ * (Table D.2), by all events of the Pentium. */
 #include <stdio.h>
 #include <string.h>
 

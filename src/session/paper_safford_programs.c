@@ -1,4 +1,5 @@
-/* Safford 1997, sections 5.6 and 5.7: wc and compress, real programs with a library (kernels/wc.c, kernels/compress.c). */
+/* Safford 1997, sections 5.6 and 5.7: wc and compress, real programs with a library (kernels/wc.c,
+ * kernels/compress.c). */
 #include <stdio.h>
 #include <string.h>
 
