@@ -15,7 +15,7 @@ static uint16_t codes[SIZE] __attribute__((aligned(4096)));
 void kernel_call(uint64_t n);
 void kernel_body(uint64_t n);
 
-__attribute__((noipa)) void kernel_body(uint64_t n)
+KERNEL_FUNCTION kernel_body(uint64_t n)
 {
 	unsigned char *out = coded;
 	int next = FIRST, prefix = (unsigned char)text[0];

@@ -6,6 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* a function that stays one: regions are found by its name */
+#if defined(__clang__)
+#define KERNEL_FUNCTION __attribute__((noinline)) void
+#else
+#define KERNEL_FUNCTION __attribute__((noipa)) void
+#endif
+
 enum { TEXT_LINES = 4036, TEXT_CHARACTERS = 105196 };
 
 /* How many characters n lines have. */

@@ -1,6 +1,5 @@
 /* wc (Safford 1997, section 5.6): lines, words and characters of n lines of text. What of its counts is the program's own and what is
  * the library's (getc's refills of the buffer, printf) is what the thesis compares; kernel_count is its inner loop (Table 5.7). */
-#define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,7 +16,7 @@ void kernel_call(uint64_t n);
 void kernel_body(FILE *file);
 void kernel_count(FILE *file);
 
-__attribute__((noipa)) void kernel_count(FILE *file)
+KERNEL_FUNCTION kernel_count(FILE *file)
 {
 	int c, in_word = 0;
 	while ((c = getc_unlocked(file)) != EOF) {
@@ -33,7 +32,7 @@ __attribute__((noipa)) void kernel_count(FILE *file)
 	}
 }
 
-__attribute__((noipa)) void kernel_body(FILE *file)
+KERNEL_FUNCTION kernel_body(FILE *file)
 {
 	kernel_count(file);
 	printf("%ld %ld %ld\n", lines, words, characters);
