@@ -92,6 +92,8 @@ struct availability {
 	char remedy[256]; /* the one step that would allow it; "" when there is none */
 	/* this backend counts it, but for what `why` says of this machine, this user or its limits */
 	bool prevented;
+	/* of UNSUPPORTED: its counter opens and runs, and stayed at 0 for work that must move it (`why` has it) */
+	bool silent;
 };
 
 /* What `tare doctor` prints, a line each. */

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "cli/command.h"
 #include "cli/progress_line.h"
 #include "cli/say.h"
 #include "cli/store_options.h"
 #include "cli/verify_counters.h"
+#include "cli/verify_models.h"
 #include "cli/verify_paper.h"
 #include "report/study.h"
 #include "report/study_figures.h"
@@ -18,7 +20,7 @@
 #include "session/suite.h"
 #include "session/verify.h"
 
-enum { HELP, EVENT, PERIOD, SEED, SUITE, JSON, FIGURES, OUTPUT, QUICK, ON, KERNELS, ANEW, PAPER, PAGE };
+enum { HELP, EVENT, PERIOD, SEED, SUITE, JSON, FIGURES, OUTPUT, QUICK, ON, KERNELS, ANEW, CPI, PAPER, PAGE };
 
 const struct option_row verify_option_rows[] = {
 	{.help = "Counters"},
@@ -28,6 +30,8 @@ const struct option_row verify_option_rows[] = {
 	{0, "on", "BACKENDS", "judge what these count, separated by commas (default: exact,perf)", ON},
 	{0, "kernels", "NAMES", "run these kernels, separated by commas", KERNELS},
 	{0, "anew", NULL, "begin anew where a verification was interrupted", ANEW},
+	{0, "cpi", "N",
+	 "this machine is a simulator with so many cycles for each instruction: judge cycles by that", CPI},
 	STORE_OPTION_ROWS,
 	{.help = "Papers"},
 	{0, "paper", "korn|nieto|safford|wu", "run the experiments of a paper again", PAPER},
@@ -52,9 +56,17 @@ struct verify_request {
 	struct verify_counters_request counters;
 	struct verify_paper_request paper;
 	const char *output, *figures;
-	bool named, suite, json, help;
+	bool named, models, suite, json, help; /* named: sampling; models: 'models' is */
 	const char *of_sampling, *of_counters; /* the first option that is of one of them alone */
+	const char *on;                        /* --on, which models have, too */
+	bool quick;
 };
+
+static bool parse_cpi(const char *value, double *out, struct error *err)
+{
+	return (str_to_double(value, out) && *out > 0) ||
+	       error_set(err, ERROR_USAGE, "'%s' is not a number of cycles above 0", value);
+}
 
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
@@ -64,17 +76,18 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 		r->of_sampling = r->of_sampling ? r->of_sampling
 				 : id == SUITE  ? "--suite"
 						: "-c, --seed, --figures";
-	if (id == QUICK || id == ON || id == KERNELS || id == ANEW)
-		r->of_counters = "--quick, --on, --kernels, --anew";
+	if (id == ANEW || id == CPI)
+		r->of_counters = "--anew, --cpi";
 	if (store_apply(&r->counters.keeping, id, value))
 		return true;
 	switch (id) {
 	case HELP: r->help = true; return true;
 	case EVENT: r->sampling.event = r->counters.asked.events = value; return true;
-	case QUICK: r->counters.asked.quick = true; return true;
-	case ON: r->counters.asked.on = value; return true;
+	case QUICK: r->quick = r->counters.asked.quick = true; return true;
+	case ON: r->on = r->counters.asked.on = value; return true;
 	case KERNELS: r->counters.asked.kernels = value; return true;
 	case ANEW: r->counters.asked.anew = true; return true;
+	case CPI: return parse_cpi(value, &r->counters.asked.cycles_per_instruction, err);
 	case PAPER: r->paper.paper = value; return true;
 	case PAGE: r->paper.page = value; return true;
 	case JSON: r->json = true; return true;
@@ -99,6 +112,7 @@ static int show_help(void)
 {
 	say_begin_output();
 	fputs("usage: tare verify [OPTIONS]\n"
+	      "       tare verify models [OPTIONS]\n"
 	      "       tare verify --paper NAME [--html FILE]\n"
 	      "       tare verify sampling [OPTIONS] [--] PROGRAM [ARGS...]\n"
 	      "       tare verify sampling [OPTIONS] --suite\n"
@@ -106,6 +120,9 @@ static int show_help(void)
 	      "Judges the counters of this machine: runs small programs whose counts are known\n"
 	      "by arithmetic, and compares. The verdicts are kept; 'tare count' shows them\n"
 	      "beside its numbers.\n"
+	      "\n"
+	      "models: counts kernels and programs of this machine by the model of it, and by\n"
+	      "its counters, and states the error of each event. It needs a hardware PMU.\n"
 	      "\n"
 	      "sampling: shows how well sampling finds where events take place: it samples a\n"
 	      "program at nine periods, counts its instructions exactly, and compares (Wu and\n"
@@ -210,7 +227,8 @@ static bool check_paper(struct verify_request *r, int words, struct error *err)
 	const struct counters_asked *counters = &r->counters.asked;
 	if (!r->paper.paper)
 		return error_set(err, ERROR_USAGE, "--html: only of --paper");
-	if (words || r->of_sampling || counters->events || counters->on || counters->kernels || counters->anew)
+	if (words || r->of_sampling || counters->events || counters->on || counters->kernels || counters->anew ||
+	    counters->cycles_per_instruction > 0)
 		return error_set(err, ERROR_USAGE, "of --paper are --quick, --html, --json and -o alone");
 	r->paper.quick = counters->quick;
 	r->paper.json = r->json;
@@ -234,36 +252,65 @@ static bool check_counters(struct verify_request *r, int words, struct error *er
 	return true;
 }
 
-/* The study's name stands first, options follow it: argv[1 …] of what is parsed. */
-static bool parse(int argc, char **argv, struct verify_request *r, struct error *err)
+static bool check_sampling(struct verify_request *r, int argc, char **argv, int rest, struct error *err)
 {
-	int rest, named = argc > 1 && argv[1][0] != '-';
-	if (named && strcmp(argv[1], "sampling") != 0) {
-		error_set(err, ERROR_USAGE, "'%s' is not a study", argv[1]);
-		return error_hint(err, "'tare verify sampling PROGRAM ARGS...'");
-	}
-	if (!options_parse(verify_option_rows, argc - named, argv + named, apply, r, &rest, err))
-		return false;
-	rest += named;
-	r->named = named;
-	if (r->help)
-		return true;
-	if (!named)
-		return check_counters(r, argc - rest, err);
 	if (r->paper.paper || r->paper.page)
 		return error_set(err, ERROR_USAGE, "--paper and --html stand without 'sampling'");
-	if (r->of_counters)
-		return error_set(err, ERROR_USAGE, "%s are of counters, not of sampling", r->of_counters);
-	if (named && r->suite && rest == argc)
+	if (r->of_counters || r->on || r->quick || r->counters.asked.kernels)
+		return error_set(err, ERROR_USAGE, "%s are of counters, not of sampling",
+				 r->of_counters ? r->of_counters : "--quick, --on, --kernels");
+	if (r->suite && rest == argc)
 		return true;
-	if (r->suite && rest < argc)
+	if (r->suite)
 		return error_set(err, ERROR_USAGE, "remove the program: --suite studies its own");
-	if (named && rest < argc && argv[rest][0]) {
+	if (rest < argc && argv[rest][0]) {
 		r->sampling.program = argv + rest;
 		return true;
 	}
 	error_set(err, ERROR_USAGE, rest < argc ? "the program's name is empty" : "no program is given");
 	return error_hint(err, "'tare verify sampling PROGRAM ARGS...', or 'tare verify sampling --suite'");
+}
+
+static bool check_models(const struct verify_request *r, int words, struct error *err)
+{
+	if (r->paper.paper || r->paper.page)
+		return error_set(err, ERROR_USAGE, "--paper and --html stand without 'models'");
+	if (r->of_counters || r->of_sampling)
+		return error_set(err, ERROR_USAGE, "%s: not of models",
+				 r->of_counters ? r->of_counters : r->of_sampling);
+	return !words || error_set(err, ERROR_USAGE, "remove the program: 'models' runs its own");
+}
+
+/* The study's name stands first, options follow it: argv[1 …] of what is parsed. */
+static bool parse(int argc, char **argv, struct verify_request *r, struct error *err)
+{
+	int rest, named = argc > 1 && argv[1][0] != '-';
+	r->models = named && strcmp(argv[1], "models") == 0;
+	if (named && !r->models && strcmp(argv[1], "sampling") != 0) {
+		error_set(err, ERROR_USAGE, "'%s' is not a study", argv[1]);
+		return error_hint(err, "'tare verify sampling PROGRAM ARGS...', or 'tare verify models'");
+	}
+	if (!options_parse(verify_option_rows, argc - named, argv + named, apply, r, &rest, err))
+		return false;
+	rest += named;
+	r->named = named && !r->models;
+	if (r->help)
+		return true;
+	return r->models  ? check_models(r, argc - rest, err)
+	       : r->named ? check_sampling(r, argc, argv, rest, err)
+			  : check_counters(r, argc - rest, err);
+}
+
+static int run_models(const struct verify_request *r)
+{
+	const struct verify_models_request models = {.on = r->on,
+						     .events = r->counters.asked.events,
+						     .kernels = r->counters.asked.kernels,
+						     .output = r->output,
+						     .quick = r->quick,
+						     .json = r->json,
+						     .keeping = &r->counters.keeping};
+	return verify_models_run(&models);
 }
 
 int command_verify(int argc, char **argv)
@@ -274,6 +321,8 @@ int command_verify(int argc, char **argv)
 		return say_failed(&err, TARE_USAGE);
 	if (r.help)
 		return show_help();
+	if (r.models)
+		return run_models(&r);
 	if (r.named)
 		return run(&r);
 	if (r.paper.paper)

@@ -97,8 +97,10 @@ static void add_sentences(struct document *d, const struct verification *v, bool
 		if (!row->text[0] || row->fault != faults || (twin && twin < row) || (!faults && is_short(row)))
 			continue;
 		document_add(d, BLOCK_NOTE, faults ? "!" : "-",
-			     document_printf(d, "%s (%s, %s) is %s: %s", row->event, source_cell(d, row),
-					     twin ? "both" : row->interface, row->kind, row->text));
+			     document_printf(d, "%s (%s, %s) %s%s: %s", row->event, source_cell(d, row),
+					     twin ? "both" : row->interface,
+					     strncmp(row->kind, "counts", 6) == 0 ? "" : "is ", row->kind,
+					     row->text));
 	}
 }
 

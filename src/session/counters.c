@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "measure/measure.h"
 #include "session/counters_inside.h"
 #include "session/surroundings.h"
@@ -45,8 +46,18 @@ static bool is_of_software(const struct event_definition *d)
 	return d->encodings && d->encodings[0] && strncmp(d->encodings[0], "software:", 9) == 0;
 }
 
+static bool add_silent(struct counters_study *c, struct counters_backend *b, const char *label, const char *why,
+		       struct error *err)
+{
+	struct counters_silent row = {.label = label, .why = arena_strdup(&c->found.arena, why)};
+	for (size_t i = 0; i < b->silent.count; i++)
+		if (strcmp(b->silent.items[i].label, label) == 0)
+			return true;
+	return (row.why && vec_push(&b->silent, row)) || error_no_memory(err);
+}
+
 /* Adds the event where the backend counts it. */
-static bool add_event(struct counters_backend *b, const char *request, struct error *err)
+static bool add_event(struct counters_study *c, struct counters_backend *b, const char *request, struct error *err)
 {
 	struct counters_event e = {0};
 	struct availability here = {.state = READING_COUNTED};
@@ -64,6 +75,8 @@ static bool add_event(struct counters_backend *b, const char *request, struct er
 	} else {
 		b->session.operations->available(b->session.backend, &e.event, &here);
 	}
+	if (here.silent)
+		return add_silent(c, b, e.event.label, here.why, err);
 	if (here.state != READING_COUNTED && here.state != READING_UNPROVEN)
 		return true;
 	e.unproven = here.state == READING_UNPROVEN;
@@ -80,11 +93,11 @@ static bool add_default_events(struct counters_study *c, struct counters_backend
 			continue;
 		bool levels = d->counted_by != COUNTED_BY_PROCESS;
 		snprintf(request, sizeof request, "%s%s", d->name, levels ? ":u" : "");
-		done = add_event(b, request, err);
+		done = add_event(c, b, request, err);
 		if (done && !b->exact && levels && is_of_software(d))
-			done = add_event(b, d->name, err);
+			done = add_event(c, b, d->name, err);
 	}
-	return done && (b->exact || (add_event(b, "cycles:u", err) && add_event(b, "instructions:k", err)));
+	return done && (b->exact || (add_event(c, b, "cycles:u", err) && add_event(c, b, "instructions:k", err)));
 }
 
 static bool add_asked_events(struct counters_study *c, struct counters_backend *b, struct error *err)
@@ -93,7 +106,7 @@ static bool add_asked_events(struct counters_study *c, struct counters_backend *
 	size_t n = 0;
 	bool done = event_parse_list(b->session.events, c->asked.events, &events, &n, err);
 	for (size_t i = 0; done && i < n; i++)
-		done = add_event(b, events[i].text, err);
+		done = add_event(c, b, events[i].text, err);
 	free(events);
 	return done;
 }
@@ -233,13 +246,15 @@ static bool add_jobs(struct counters_study *c, struct counters_backend *b, const
 	return true;
 }
 
-static bool predicts(const struct kernel *kernel, const struct counters_backend *b,
+static bool predicts(const struct counters_study *c, const struct kernel *kernel, const struct counters_backend *b,
 		     enum kernel_interface interface)
 {
+	double factor;
 	for (size_t i = 0; i < kernel->n_predictions; i++)
 		for (size_t e = 0; e < b->events.count; e++)
 			if ((kernel->predictions[i].interfaces & 1U << interface) &&
-			    strcmp(kernel->predictions[i].event, b->events.items[e].name) == 0)
+			    strcmp(kernel->predictions[i].event,
+				   counters_predicted_by(c, b->events.items[e].name, &factor)) == 0)
 				return true;
 	return false;
 }
@@ -248,7 +263,7 @@ static bool predicts(const struct kernel *kernel, const struct counters_backend 
 static bool tells(const struct counters_study *c, const struct kernel *kernel, const struct counters_backend *b,
 		  enum kernel_interface interface)
 {
-	if (predicts(kernel, b, interface))
+	if (predicts(c, kernel, b, interface))
 		return true;
 	for (const struct counters_backend *engine = c->backends; engine < b; engine++)
 		for (size_t i = 0; engine->exact && i < engine->events.count; i++)
@@ -303,12 +318,18 @@ static bool check_kernels(const struct counters_study *c, struct error *err)
 
 /* ---- begin and end ---- */
 
+/* What was asked for, as a text: an interrupted verification goes on where it is the same. */
 static bool describe_selection(struct counters_study *c, struct error *err)
 {
-	const char *kernels = c->asked.kernels, *events = c->asked.events;
-	c->found.selection = arena_printf(&c->found.arena, "%s%s%s%s%s", kernels ? "kernels " : "",
-					  kernels ? kernels : "", kernels && events ? "; " : "",
-					  events ? "events " : "", events ? events : "");
+	struct str text = {0};
+	if (c->asked.kernels)
+		str_appendf(&text, "kernels %s", c->asked.kernels);
+	if (c->asked.events)
+		str_appendf(&text, "%sevents %s", text.length ? "; " : "", c->asked.events);
+	if (c->asked.cycles_per_instruction > 0)
+		str_appendf(&text, "%scpi %g", text.length ? "; " : "", c->asked.cycles_per_instruction);
+	c->found.selection = text.failed ? NULL : arena_strdup(&c->found.arena, text.length ? text.text : "");
+	str_free(&text);
 	return c->found.selection || error_no_memory(err);
 }
 
@@ -357,6 +378,7 @@ void counters_end(struct counters_study *c)
 		return;
 	for (size_t i = 0; i < c->n_backends; i++) {
 		vec_free(&c->backends[i].events);
+		vec_free(&c->backends[i].silent);
 		free(c->backends[i].all);
 		session_close(&c->backends[i].session);
 	}

@@ -25,6 +25,8 @@ struct counters_asked {
 	const char *on;      /* backends, separated by commas; NULL: the engine, then the counters */
 	const char *events;  /* a list as -e has it; NULL: all that kernels predict */
 	const char *kernels; /* names, separated by commas; NULL: all, or of a quick look ten */
+	/* > 0: on this machine, a simulator, each instruction takes so many cycles: cycles are predicted, too */
+	double cycles_per_instruction;
 	bool quick;
 	bool anew; /* an interrupted one is not resumed */
 	const struct keeping *keeping;

@@ -24,10 +24,16 @@ struct counters_event {
 	bool unproven;    /* its counter runs, and was never seen to move */
 };
 
+/* An event whose counter opens and stays at 0 for known work: the backend's own trial is the evidence. */
+struct counters_silent {
+	const char *label, *why;
+};
+
 struct counters_backend {
 	const char *on;
 	struct session session;
 	VEC(struct counters_event) events;
+	VEC(struct counters_silent) silent;
 	bool exact;   /* engine and models: three times, equal */
 	bool account; /* the operating system's account of an execution is its program's: interrupts are known */
 	size_t first_account; /* index of the first of the account's events, behind `events` */
@@ -69,6 +75,9 @@ bool counters_try(struct counters_study *c, const struct counters_job *job, size
 double counters_cpu_seconds(void);
 /* "region", "command" */
 const char *counters_interface_name(enum kernel_interface interface);
+/* The event whose prediction, times *factor, is the event's: itself, or of cycles instructions (see
+ * counters_asked). */
+const char *counters_predicted_by(const struct counters_study *c, const char *event, double *factor);
 size_t counters_repetitions(const struct counters_study *c, const struct counters_job *job);
 
 #endif

@@ -208,6 +208,27 @@ static bool judge_one(struct counters_study *c, const struct kept_point *first, 
 	return done;
 }
 
+/* What the backend's own trials say of counters that never move. */
+static bool add_silent(struct counters_study *c, const struct counters_backend *b, struct error *err)
+{
+	for (size_t i = 0; i < b->silent.count; i++) {
+		struct kept_verdict row = {.event = b->silent.items[i].label,
+					   .interface = counters_interface_name(KERNEL_COMMAND),
+					   .source = SOURCE_HW,
+					   .kind = verdict_kind_name(VERDICT_NOTHING),
+					   .shape = "",
+					   .text = b->silent.items[i].why,
+					   .usable_from = INFINITY,
+					   .error = NAN,
+					   .least = NAN,
+					   .most = NAN,
+					   .witnesses = WITNESS_ARITHMETIC};
+		if (!vec_push(&c->found.verdicts, row))
+			return error_no_memory(err);
+	}
+	return true;
+}
+
 /* Each event once, and none that was judged through the other interface. */
 static void tidy_without_stimulus(struct counters_study *c)
 {
@@ -235,6 +256,8 @@ bool counters_judge(struct counters_study *c, struct error *err)
 			seen = same_event(&c->found.points.items[k], p);
 		done = seen || judge_one(c, p, err);
 	}
+	for (size_t b = 0; done && b < c->n_backends; b++)
+		done = add_silent(c, &c->backends[b], err);
 	tidy_without_stimulus(c);
 	c->found.finished = done;
 	return done && (!c->runs || runs_end_verification(c->runs, &c->found, err));

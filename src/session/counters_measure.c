@@ -103,11 +103,24 @@ static double *cpu_seconds_of(struct counters_study *c, const struct counters_jo
 	return seconds;
 }
 
-static bool predict(const struct counters_job *job, const char *event, double *value)
+const char *counters_predicted_by(const struct counters_study *c, const char *event, double *factor)
 {
-	return job->interface == KERNEL_REGION
-		       ? kernel_predict_region(job->kernel, event, job->size, NULL, value, NULL)
-		       : kernel_predict(job->kernel, event, job->size, NULL, value, NULL);
+	bool cycles = c->asked.cycles_per_instruction > 0 && strcmp(event, "cycles") == 0;
+	*factor = cycles ? c->asked.cycles_per_instruction : 1;
+	return cycles ? "instructions" : event;
+}
+
+static bool predict(const struct counters_study *c, const struct counters_job *job, const char *event,
+		    double *value)
+{
+	double factor;
+	const char *by = counters_predicted_by(c, event, &factor);
+	bool done = job->interface == KERNEL_REGION
+			    ? kernel_predict_region(job->kernel, by, job->size, NULL, value, NULL)
+			    : kernel_predict(job->kernel, by, job->size, NULL, value, NULL);
+	if (done)
+		*value *= factor;
+	return done;
 }
 
 /* What the engine counted there, each time alike. */
@@ -147,7 +160,7 @@ static bool add_point(struct counters_study *c, const struct counters_job *job, 
 	double engine;
 	if (!e->known && !event->unproven)
 		return true; /* not counted in this execution: nothing is seen */
-	if (predict(job, event->name, &p.predicted))
+	if (predict(c, job, event->name, &p.predicted))
 		p.witnesses |= WITNESS_ARITHMETIC;
 	if (!job->backend->exact && engine_says(c, &p, &engine)) {
 		if (!(p.witnesses & WITNESS_ARITHMETIC))

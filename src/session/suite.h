@@ -2,9 +2,10 @@
 #ifndef TARE_SESSION_SUITE_H
 #define TARE_SESSION_SUITE_H
 
+#include "session/suite_programs.h"
 #include "session/verify.h"
 
-enum { SUITE_LEAST = 12 /* programs, for findings to be told */, SUITE_MOST = 32 };
+enum { SUITE_LEAST = 12 /* programs, for findings to be told */ };
 
 /* Each program before it is studied; number from 0. */
 typedef void suite_progress(void *context, const char *name, size_t number, size_t of);

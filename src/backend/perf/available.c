@@ -89,6 +89,7 @@ static void explain_silence(struct answer *answer, const struct trial *trial, co
 			 "it opens, but counted nothing for %s, which must give %" PRIu64 " or more",
 			 stimulus->what, trial->least);
 	refuse(answer, READING_UNSUPPORTED, why, "");
+	answer->availability.silent = trial->count == 0;
 }
 
 /* One encoding, on tare's own thread, or on a CPU where it counts no threads. */
