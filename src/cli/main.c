@@ -29,12 +29,14 @@ static int unknown(const char *word)
 }
 
 /* A standard stream that tare was started without must not become the first file that tare opens: the program
- * would write into it. It is opened the wrong way round, so that using it stays an error. */
+ * would write into it. It is opened the wrong way round, so that using it stays an error. Programs that tare
+ * starts find it closed, as it was. */
 static void keep_standard_descriptors(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		/* open() takes the lowest number that is free */
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
 			return;
 }
 

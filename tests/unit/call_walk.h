@@ -176,14 +176,15 @@ static inline struct walk_stream *walk_stream_new(const struct walk *w, bool sil
 	if (!s || !(s->record = calloc(1, sizeof *s->record + ARCS * sizeof(struct record_call_arc))))
 		abort();
 	s->record->n_events = 1;
+	s->record->most_arcs = ARCS;
 	s->record->arcs = sizeof *s->record;
 	s->calls = (struct calls){.record = s->record,
-				  .n_slots = ARCS,
+				  .n_slots = 2 * ARCS,
 				  .blocks = s->known,
 				  .partial = walk_partial,
 				  .place = walk_place,
 				  .quiet = silent};
-	s->calls.slots = calloc(ARCS, sizeof *s->calls.slots);
+	s->calls.slots = calloc(2 * ARCS, sizeof *s->calls.slots);
 	s->calls.functions = (struct calls_functions){
 		.most = 64, .n_slots = 128, .begins = calloc(64, 8), .slots = calloc(128, 4)};
 	s->stack = (struct calls_stack){.most = MOST,
@@ -456,7 +457,7 @@ static inline void walk(struct walk *w, unsigned steps, bool signals)
 	for (unsigned i = 0; i < WALK_STREAMS; i++)
 		w->stream[i] = walk_stream_new(w, i / 2, i & 1);
 	w->frames[0].slot = 0x7fff00000000u;
-	walk_begin(w, 0, ~0ull, 0);
+	walk_begin(w, RECORD_NO_SITE, ~0ull, 0);
 	bool goes_on = true, flows = false;
 	for (unsigned n = 0; goes_on && (n < steps || (flows && n < WALK_STEPS)); n++) {
 		if (signals && !flows && w->choose(16) == 0)

@@ -115,7 +115,7 @@ static bool add_arc(struct calls_job *job, const struct record_calls *head, cons
 	const char *anonymous = intern(job, "");
 	place(job, modules, head->n_modules, from->callee_module, from->callee, &wanted.callee,
 	      &wanted.callee_offset);
-	if (from->site)
+	if (from->site != RECORD_NO_SITE)
 		place(job, modules, head->n_modules, from->site_module, from->site, &wanted.caller,
 		      &wanted.caller_offset);
 	if (wanted.callee && !wanted.callee[0])

@@ -13,15 +13,22 @@
 #ifndef TARE_ENGINE_WIRE_CALLS_H
 #define TARE_ENGINE_WIRE_CALLS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "engine/wire/record.h"
 
 #define RECORD_CALL_MODULES 4096u
 #define RECORD_CALL_ARCS (1u << 21)
+/* … of a process under a limit on memory that leaves no room for so many (runtime/os/limits.c) */
+#define RECORD_CALL_MODULES_LIMITED 512u
+#define RECORD_CALL_ARCS_LIMITED (1u << 15)
+
+/* nothing called it. Not 0: a handler's caller is where the signal came, and a call of NULL faults at 0. */
+#define RECORD_NO_SITE (~0ull)
 
 struct record_call_arc {
-	uint64_t site;                       /* address of the call's or jump's last byte; 0: there is none */
+	uint64_t site;                       /* address of the call's or jump's last byte; or RECORD_NO_SITE */
 	uint64_t callee;                     /* address of the function's first byte */
 	uint32_t site_module, callee_module; /* of `modules`; RECORD_NONE: memory of no file */
 	uint64_t calls;
@@ -40,16 +47,19 @@ enum record_calls_lost { /* bits: room ran out, the arcs are not complete */
 
 struct record_calls {
 	uint32_t n_modules, n_arcs, n_events, lost;
-	uint64_t modules, arcs; /* offsets from here: struct record_module, struct record_call_arc */
+	uint32_t most_modules, most_arcs; /* that there is room for */
+	uint64_t modules, arcs;           /* offsets from here: struct record_module, struct record_call_arc */
 	uint64_t bytes;
 };
 
-static inline void record_calls_lay_out(struct record_calls *c, uint32_t n_events)
+static inline void record_calls_lay_out(struct record_calls *c, uint32_t n_events, bool limited)
 {
 	c->n_events = n_events;
+	c->most_modules = limited ? RECORD_CALL_MODULES_LIMITED : RECORD_CALL_MODULES;
+	c->most_arcs = limited ? RECORD_CALL_ARCS_LIMITED : RECORD_CALL_ARCS;
 	c->modules = 4096;
-	c->arcs = c->modules + RECORD_CALL_MODULES * sizeof(struct record_module);
-	c->bytes = c->arcs + (uint64_t)RECORD_CALL_ARCS * sizeof(struct record_call_arc);
+	c->arcs = c->modules + c->most_modules * sizeof(struct record_module);
+	c->bytes = c->arcs + (uint64_t)c->most_arcs * sizeof(struct record_call_arc);
 }
 
 /* The answer to RECORD_ASK_FUNCTIONS, at process->functions: the code of the module's functions as offsets in its

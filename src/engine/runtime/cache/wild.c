@@ -9,7 +9,7 @@
  * (translate/exits.c); calls leave their return address, and jumps by way of a rip-relative word have one of their
  * own.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/stream/stream.h"
 
 bool wild(uint64_t pc) { return pc + 0x800000000000ull >= 0x1000000000000ull; }
 
@@ -84,7 +84,7 @@ static bool could(const struct thread *t, uint32_t id, const struct x86_insn *in
 
 bool wild_undo(struct thread *t)
 {
-	uint32_t found = NONE;
+	uint32_t found = NONE, newest = rt.trace ? stream_newest(t) : NONE;
 	uint64_t found_pc = 0, found_rsp = 0;
 	for (uint32_t id = 0; id < rt.block_count; id++) {
 		const struct block *b = &rt.blocks[id];
@@ -95,11 +95,15 @@ bool wild_undo(struct thread *t)
 			continue;
 		if (found != NONE && pc != found_pc)
 			return false;
-		found = id, found_pc = pc, found_rsp = rsp;
+		if (newest == NONE || found != newest)
+			found = id;
+		found_pc = pc, found_rsp = rsp;
 	}
 	if (found == NONE)
 		return false;
-	if (rt.trace) /* its record of the access stream may be another block's of the same address */
+	if (rt.trace && found == newest)
+		stream_undo(t, found, rt.blocks[found].insns - 1u);
+	else if (rt.trace) /* its record was run already */
 		inexact("a jump to a non-canonical address, whose accesses were seen before it was");
 	t->pc = found_pc;
 	t->reg[X86_RSP] = found_rsp;

@@ -21,7 +21,6 @@
 #define FRAMES_MOST_LIMITED (1u << 13)
 #define KEPT_MOST 1024u
 #define KEPT_MOST_LIMITED 16u
-#define ARC_SLOTS (1u << 22)
 
 static struct calls calls;
 static struct calls_block *blocks;
@@ -72,7 +71,7 @@ static uint32_t fresh_module(const struct record_module *module)
 	for (last = 0; last < n_modules; last++)
 		if (!memcmp(&modules[last].module, module, sizeof *module))
 			return last;
-	if (n_modules == RECORD_CALL_MODULES) {
+	if (n_modules == calls.record->most_modules) {
 		calls.record->lost |= RECORD_LOST_FUNCTIONS;
 		return RECORD_NONE;
 	}
@@ -329,7 +328,7 @@ void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t modu
 static bool open_record(struct record_process *process)
 {
 	struct record_calls layout = {0};
-	record_calls_lay_out(&layout, rt.setup->call_event_count);
+	record_calls_lay_out(&layout, rt.setup->call_event_count, rt.limited);
 	uint64_t offset = record_reserve(layout.bytes);
 	struct record_calls *fresh = record_map(offset, layout.bytes, NULL);
 	if (!fresh)
@@ -358,7 +357,7 @@ bool stream_calls_open(struct record_process *process)
 	f->n_slots = 2 * f->most;
 	f->begins = memory_private(f->most * sizeof *f->begins);
 	f->slots = memory_private(f->n_slots * sizeof *f->slots);
-	calls.n_slots = ARC_SLOTS;
+	calls.n_slots = 2 * calls.record->most_arcs;
 	calls.slots = memory_private(calls.n_slots * sizeof *calls.slots);
 	calls.kept_most = rt.limited ? KEPT_MOST_LIMITED : KEPT_MOST;
 	calls.kept = memory_private(calls.kept_most * sizeof *calls.kept);

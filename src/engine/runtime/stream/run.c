@@ -252,6 +252,12 @@ static bool newest(const struct thread *t, unsigned n, uint64_t **record)
 	return true;
 }
 
+uint32_t stream_newest(const struct thread *t)
+{
+	uint64_t *record;
+	return !newest(t, 1, &record) || *record & TRACE_MARK ? NONE : (uint32_t)*record;
+}
+
 /* The buffer is full. rt.models_lock is held */
 static void run_most(struct thread *t)
 {

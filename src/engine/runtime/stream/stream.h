@@ -141,6 +141,8 @@ void stream_vfork_done(struct thread *child);
 bool stream_full(struct thread *t, uint64_t address, const uint8_t *ip, uint64_t *reg[16]);
 /* after translate_marks; t->reg are the program's */
 void stream_left(const struct translation *tr, struct thread *t, uint32_t id, unsigned done, unsigned groups);
+/* of the block's that was executed last, of those that have records; NONE: it was run already */
+uint32_t stream_newest(const struct thread *t);
 /* the newest record: the block's last instruction was not executed */
 void stream_undo(struct thread *t, uint32_t id, unsigned done);
 void stream_break(struct thread *t, uint64_t pc);

@@ -35,7 +35,7 @@ uint32_t calls_arc_of(struct calls *calls, const struct calls_frame *frame)
 		    arc->callee_module == frame->module)
 			return calls->slots[at] - 1;
 	}
-	if (n == RECORD_CALL_ARCS) {
+	if (n == calls->record->most_arcs) {
 		calls->record->lost |= RECORD_LOST_ARCS;
 		return 0;
 	}
@@ -184,14 +184,16 @@ static void return_site(struct calls_stack *s)
 			s->site = s->frames[n - 1].site, s->site_module = s->frames[n - 1].site_module;
 }
 
+/* What a process, a thread or a coroutine begins with. */
+static const struct calls_frame uncalled = {.slot = ~0ull, .site = RECORD_NO_SITE, .site_module = RECORD_NONE};
+
 static void arrive(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block)
 {
 	uint32_t pending = s->pending;
 	struct calls_frame frame = {.slot = s->slot, .site = s->site, .site_module = s->site_module};
 	s->pending = CALLS_NOTHING;
 	if (!s->n) {
-		frame = (struct calls_frame){.slot = ~0ull, .site_module = RECORD_NONE};
-		begin(calls, s, frame, pc, block);
+		begin(calls, s, uncalled, pc, block);
 		return;
 	}
 	switch (pending) {
@@ -226,7 +228,7 @@ static void arrive(struct calls *calls, struct calls_stack *s, uint64_t pc, cons
 	default: break;
 	}
 	if (!s->n) /* on a stack of its own */
-		begin(calls, s, (struct calls_frame){.slot = ~0ull, .site_module = RECORD_NONE}, pc, block);
+		begin(calls, s, uncalled, pc, block);
 	else if (!is_in(calls_top(s), block))
 		flow(calls, s, pc, block);
 }
@@ -400,7 +402,8 @@ void calls_run(struct calls *calls, struct calls_stack *s, const struct trace_pr
 				i++;
 				continue;
 			case TRACE_HANDLER:
-				s->pending = CALLS_HANDLER;
+				calls->place(entries[i], &block); /* not of the block before: it may lead there */
+				s->pending = CALLS_HANDLER, s->site_module = block.module;
 				s->site = entries[i], s->slot = entries[i + 1], s->low = entries[i + 2],
 				s->bytes = entries[i + 3];
 				i += 4;

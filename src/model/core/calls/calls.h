@@ -101,7 +101,7 @@ struct calls_step {
 
 struct calls { /* of a process; the memory that it points to is the caller's, zeroed */
 	struct record_calls *record;
-	uint32_t *slots; /* hash of arcs: numbers + 1; a power of two, at least 2 * RECORD_CALL_ARCS */
+	uint32_t *slots; /* hash of arcs: numbers + 1; a power of two, twice most_arcs or more */
 	uint32_t n_slots;
 	struct calls_functions functions;
 	struct calls_kept *kept; /* [kept_most], each with room for CALLS_KEPT_FRAMES */
