@@ -8,8 +8,20 @@
 #include "base/file.h"
 #include "cli/progress_line.h"
 #include "cli/say.h"
+#include "model/declare/machines.h"
 #include "report/verification.h"
 #include "session/interrupt.h"
+#include "trust/kernel_machine.h"
+
+static bool find_machine(const char *name, struct kernel_machine *out, struct error *err)
+{
+	struct machine machine;
+	if (!machine_find(name, &machine, err))
+		return false;
+	kernel_machine_of(&machine, out);
+	out->name = NULL; /* the machine's is gone */
+	return true;
+}
 
 static void show_progress(void *line, size_t done, size_t all, double left, const char *kernel)
 {
@@ -63,6 +75,7 @@ int verify_counters_run(struct verify_counters_request *r)
 	FILE *out = stdout;
 	struct progress_line line = {0};
 	r->asked.keeping = &r->keeping;
+	r->asked.machine = find_machine;
 	r->asked.interrupt = interrupt_catch();
 	if (isatty(STDERR_FILENO)) {
 		r->asked.progress = show_progress;

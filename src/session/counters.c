@@ -136,8 +136,14 @@ static bool open_backend(struct counters_study *c, const char *on, struct error 
 	b->on = on;
 	b->exact = strcmp(on, "exact") == 0 || strncmp(on, "model", 5) == 0;
 	b->account = !b->exact;
-	return session_open(&b->session, NULL, on, NULL, 0, err) &&
-	       (c->asked.events ? add_asked_events(c, b, err) : add_default_events(c, b, err)) &&
+	if (!session_open(&b->session, NULL, on, NULL, 0, err))
+		return false;
+	/* by the name that was asked for: a machine of a file has its path */
+	const char *named = strchr(on, ':');
+	b->modelled = b->session.n_machines == 1 && c->asked.machine;
+	if (b->modelled && !c->asked.machine(named ? named + 1 : b->session.machines[0], &b->machine, err))
+		return false;
+	return (c->asked.events ? add_asked_events(c, b, err) : add_default_events(c, b, err)) &&
 	       join_events(b, err);
 }
 
@@ -169,12 +175,20 @@ static bool open_backends(struct counters_study *c, struct error *err)
 /* ---- kernels and sizes ---- */
 
 /* Is it predicted to count anything, at the kernel's largest size? */
-static bool moves(const struct kernel *kernel, const char *event)
+static bool moves_on(const struct kernel *kernel, const char *event, const struct kernel_machine *machine)
 {
 	double value;
 	uint64_t n = kernel->n_quick ? kernel->quick[kernel->n_quick - 1] : kernel->n_most;
-	return (kernel_predict(kernel, event, n, NULL, &value, NULL) && value > 0) ||
-	       (kernel_predict_region(kernel, event, n, NULL, &value, NULL) && value > 0);
+	return (kernel_predict(kernel, event, n, machine, &value, NULL) && value > 0) ||
+	       (kernel_predict_region(kernel, event, n, machine, &value, NULL) && value > 0);
+}
+
+static bool moves(const struct counters_study *c, const struct kernel *kernel, const char *event)
+{
+	bool found = moves_on(kernel, event, NULL);
+	for (size_t b = 0; !found && b < c->n_backends; b++)
+		found = c->backends[b].modelled && moves_on(kernel, event, &c->backends[b].machine);
+	return found;
 }
 
 /* Counters of the machine come first: the engine has tests of its own. */
@@ -201,7 +215,7 @@ static void choose_kernels(const struct counters_study *c, bool *chosen)
 			    (c->asked.kernels && !has_name(c->asked.kernels, kernel->name)))
 				continue;
 			for (size_t e = 0; e < c->names.count; e++)
-				if (!reached[e] && moves(kernel, c->names.items[e]))
+				if (!reached[e] && moves(c, kernel, c->names.items[e]))
 					new += weight_of(c, c->names.items[e]);
 			if (new > best_new)
 				best = k, best_new = new;
@@ -211,7 +225,7 @@ static void choose_kernels(const struct counters_study *c, bool *chosen)
 		chosen[best] = true;
 		n++;
 		for (size_t e = 0; e < c->names.count; e++)
-			reached[e] |= moves(&c->kernels.all[best], c->names.items[e]);
+			reached[e] |= moves(c, &c->kernels.all[best], c->names.items[e]);
 	}
 	free(reached);
 }

@@ -20,6 +20,7 @@
 
 #include "result/verification.h"
 #include "session/keep.h"
+#include "trust/kernels.h"
 
 struct counters_asked {
 	const char *on;      /* backends, separated by commas; NULL: the engine, then the counters */
@@ -27,6 +28,8 @@ struct counters_asked {
 	const char *kernels; /* names, separated by commas; NULL: all, or of a quick look ten */
 	/* > 0: on this machine, a simulator, each instruction takes so many cycles: cycles are predicted, too */
 	double cycles_per_instruction;
+	/* what formulas may ask of a modelled machine: so its model is predicted, too; NULL: none is */
+	bool (*machine)(const char *name, struct kernel_machine *out, struct error *err);
 	bool quick;
 	bool anew; /* an interrupted one is not resumed */
 	const struct keeping *keeping;

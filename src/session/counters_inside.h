@@ -34,7 +34,9 @@ struct counters_backend {
 	struct session session;
 	VEC(struct counters_event) events;
 	VEC(struct counters_silent) silent;
-	bool exact;   /* engine and models: three times, equal */
+	bool exact;    /* engine and models: three times, equal */
+	bool modelled; /* one machine, of which `machine` is known */
+	struct kernel_machine machine;
 	bool account; /* the operating system's account of an execution is its program's: interrupts are known */
 	size_t first_account; /* index of the first of the account's events, behind `events` */
 	size_t n_account;

@@ -115,9 +115,10 @@ static bool predict(const struct counters_study *c, const struct counters_job *j
 {
 	double factor;
 	const char *by = counters_predicted_by(c, event, &factor);
+	const struct kernel_machine *machine = job->backend->modelled ? &job->backend->machine : NULL;
 	bool done = job->interface == KERNEL_REGION
-			    ? kernel_predict_region(job->kernel, by, job->size, NULL, value, NULL)
-			    : kernel_predict(job->kernel, by, job->size, NULL, value, NULL);
+			    ? kernel_predict_region(job->kernel, by, job->size, machine, value, NULL)
+			    : kernel_predict(job->kernel, by, job->size, machine, value, NULL);
 	if (done)
 		*value *= factor;
 	return done;
