@@ -37,9 +37,9 @@
 
 /* Fewer cells say too little of the spread: the interval has no upper end then. Few cells show less than there is,
  * too: what changes between two turns is seen by the cells beside it only. So the half-width is longer by SCARCE /
- * cells. With 5 and without SCARCE a strict period under 8 groups, 12 … 60 slices, was covered in 94.7 % of the
- * intervals that have an upper end, three parts in 94.8 %; so in 95.2 and 95.4 %. */
-enum { CELLS_LEAST = 6, SCARCE = 2 };
+ * cells. Of 300,000 intervals with an upper end of a strict period under 8 groups, 12 … 60 slices, 94.93 % hold
+ * with 2, 95.10 % with 3. */
+enum { CELLS_LEAST = 6, SCARCE = 3 };
 
 /* Consecutive slices, joined until the counter has had its turn. */
 struct cell {
