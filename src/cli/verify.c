@@ -34,7 +34,7 @@ const struct option_row verify_option_rows[] = {
 	 "this machine is a simulator with so many cycles for each instruction: judge cycles by that", CPI},
 	STORE_OPTION_ROWS,
 	{.help = "Papers"},
-	{0, "paper", "korn|nieto|safford|wu", "run the experiments of a paper again", PAPER},
+	{0, "paper", "korn|nieto|safford|wu|zagha", "run the experiments of a paper again", PAPER},
 	{0, "html", "FILE", "write the paper's report to this file, as a page with figures", PAGE},
 	{.help = "Sampling"},
 	{'c', "period", "N",

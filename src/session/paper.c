@@ -17,6 +17,10 @@ static const struct {
 	{"safford", "Safford: A framework for using the Pentium's performance monitoring hardware (1997)",
 	 paper_safford},
 	{"wu", "Wu and Mencer: Evaluating sampling based hotspot detection (2009)", paper_wu},
+	{"zagha",
+	 "Zagha, Larson, Turner and Itzkowitz: Performance analysis using the MIPS R10000 performance counters "
+	 "(1996)",
+	 paper_zagha},
 };
 enum { PAPERS = sizeof papers / sizeof *papers };
 
@@ -202,7 +206,7 @@ bool session_paper(const struct paper_asked *asked, struct paper_study *out, str
 	*out = (struct paper_study){0};
 	if (at == PAPERS) {
 		error_set(err, ERROR_USAGE, "'%s' is not a paper whose experiments are run", asked->paper);
-		return error_hint(err, "korn, nieto, safford and wu are");
+		return error_hint(err, "korn, nieto, safford, wu and zagha are");
 	}
 	struct paper_work work = {.asked = asked, .study = out, .err = err};
 	if (!kernels_load(NULL, &work.kernels, err))

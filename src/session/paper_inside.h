@@ -113,6 +113,12 @@ struct paper_split {
 bool paper_split(struct paper_work *w, const char *on, const char *const *requests, size_t n,
 		 const char *const *argv, const char *region, const char *function, struct paper_split *out);
 
+/* What each of the functions counts itself, in one execution: out[n_functions * n], a function's events one
+ * behind the other. At most four events that the backend counts. */
+bool paper_functions(struct paper_work *w, const char *on, const char *const *requests, size_t n,
+		     const char *const *argv, const char *const *functions, size_t n_functions,
+		     struct paper_split *out);
+
 /* What the function counts without what it calls, from its code alone: a nest of loops that go `side` times
  * each (predict/nest.h). */
 bool paper_predict(struct paper_work *w, const char *program, const char *function, const char *const *requests,
@@ -128,5 +134,6 @@ bool paper_nieto(struct paper_work *w);
 bool paper_nieto_swim(struct paper_work *w); /* Table 1: PAPER_SWIMS measurements */
 bool paper_safford(struct paper_work *w);
 bool paper_wu(struct paper_work *w);
+bool paper_zagha(struct paper_work *w);
 
 #endif

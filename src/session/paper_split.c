@@ -64,8 +64,10 @@ static bool fill(struct paper_work *w, const struct session *s, const char *requ
 	return true;
 }
 
+/* own code of functions[n_functions] (NULL: of the program's file), each out[n] behind the other */
 static bool split_some(struct paper_work *w, const char *on, const char *const *requests, size_t n,
-		       const char *const *argv, const char *region, const char *function, struct paper_split *out)
+		       const char *const *argv, const char *region, const char *const *functions,
+		       size_t n_functions, struct paper_split *out)
 {
 	struct session s = {0};
 	struct session_target target = {
@@ -92,14 +94,22 @@ static bool split_some(struct paper_work *w, const char *on, const char *const *
 	else if (done && s.result->wait_status)
 		done = error_set(w->err, ERROR_SYSTEM, "'%s' failed", argv[0]);
 	done = done && session_break_down(&s, BREAKDOWN_BY_FUNCTION, false, w->err);
-	for (size_t i = 0; done && i < n; i++)
-		done = fill(w, &s, requests[i], program, function, &out[i]);
+	for (size_t f = 0; done && f < n_functions; f++)
+		for (size_t i = 0; done && i < n; i++)
+			done = fill(w, &s, requests[i], program, functions[f], &out[f * n + i]);
 	if (done)
 		w->study->executions += s.result->executions;
 	session_close(&s);
 	str_free(&list);
 	free(program);
 	return done;
+}
+
+bool paper_functions(struct paper_work *w, const char *on, const char *const *requests, size_t n,
+		     const char *const *argv, const char *const *functions, size_t n_functions,
+		     struct paper_split *out)
+{
+	return split_some(w, on, requests, n, argv, NULL, functions, n_functions, out);
 }
 
 bool paper_split(struct paper_work *w, const char *on, const char *const *requests, size_t n,
@@ -118,7 +128,7 @@ bool paper_split(struct paper_work *w, const char *on, const char *const *reques
 		}
 		if (n_some == 0 || (n_some < TOGETHER && i + 1 < n))
 			continue;
-		done = split_some(w, on, some, n_some, argv, region, function, counts);
+		done = split_some(w, on, some, n_some, argv, region, &function, 1, counts);
 		for (size_t k = 0; done && k < n_some; k++)
 			out[at[k]] = counts[k];
 		n_some = 0;

@@ -254,7 +254,54 @@ def wu():
     s.check_page()
 
 
+def zagha():
+    s = Study("zagha")
+    equal({row["figure"]: row["printed"] for row in s.table("Figures 2 to 9")}["Figure 4, X Y Z"], "26%, 28%, 45%", "zagha: what the text says of the figures is there")
+
+    # a search: once a line, 32 bytes and 128 bytes
+    rows = {row["event"]: row for row in s.table("Figures 2 and 3")}
+    for event, structures, shadow in (("primary data cache misses", 50000, 50000 * 4 / 32), ("secondary data cache misses", 50000 * 80 / 128, 50000 * 4 / 128)):
+        row = rows[event]
+        ok(0 <= number(row["structures"]) - structures <= 2 and 0 <= number(row["shadow array"]) - shadow <= 2, f"zagha: {event} are the lines that are read", row)
+
+    # ADI, N = 100: lines of 32 and 128 bytes, pairs of pages of 16 KB, 64 entries
+    before, tuned = ({row["sweep"]: row for row in s.table(figure)} for figure in ("Figure 4", "Figure 5"))
+    for sweep in "XYZ":
+        misses = number(before[sweep]["primary cache misses"])
+        ok(250000 <= misses <= 250400, f"zagha: the {sweep} sweep misses once for each primary line", misses)
+    equal(before["Z"]["TLB misses"], "1,000,000", "zagha: the Z sweep misses the TLB with each access")
+    ok(all(number(before[sweep]["TLB misses"]) <= 8e6 / 32768 + 2 for sweep in "XY"), "zagha: the others once a pair of pages", before)
+    ok(10000 <= number(tuned["Z"]["TLB misses"]) <= 12000, "zagha: interchanged, the Z sweep misses the TLB about once for each row of each plane", tuned["Z"])
+    ok(number(tuned["Y"]["secondary cache misses"]) < 100 < number(before["Y"]["secondary cache misses"]), "zagha: fused, the Y sweep finds its plane in the secondary cache", tuned["Y"])
+    for figure, end in (("Figure 4", ""), ("Figure 5", ", tuned")):
+        drawn = s.under(figure, "figure")
+        equal([block["title"] for block in drawn], [f"{figure}: {sweep} sweep{end}" for sweep in "XYZ"], f"zagha: {figure} has a drawing of each sweep")
+        ok(all(line["x"] == [16, 44, 72, 100, 128] and len(line["y"]) == 5 for block in drawn for line in block["series"]), f"zagha: {figure}: over the size of the grid", drawn)
+    # N = 128: a plane is a power of two
+    z = s.under("Figure 4", "figure")[2]["series"][0]["y"], s.under("Figure 5", "figure")[2]["series"][0]["y"]
+    ok(z[0][-1] > 0.9 and z[1][-1] < 0.5, "zagha: the spike at 128 is gone by padding", z)
+
+    # false sharing
+    lines = s.figure("Figure 6")
+    ok(lines["interventions, untuned"]["x"] == [1, 2, 4, 8] and all(a > 5 * b for a, b in zip(lines["interventions, untuned"]["y"][1:], lines["interventions, tuned"]["y"][1:])),
+       "zagha: Figure 6: sums in one line have interventions, sums apart have not", lines)
+    lines = s.figure("Figure 7")
+    equal(sorted(lines), ["tuned, measured", "tuned, modelled", "untuned, measured", "untuned, modelled"], "zagha: Figure 7 has what was measured and what is modelled")
+    for name, line in lines.items():
+        equal((line["source"], line["x"]), ("os", [1, 2]) if "measured" in name else ("r10000", [1, 2, 4, 8]), f"zagha: Figure 7: {name}")
+        ok(line["y"][0] in (1, None) and all(y is None or y > 0 for y in line["y"]), f"zagha: Figure 7: {name}: one thread is 1", line)
+    equal([row["speed-up by"] for row in s.table("Figure 7")], ["measured here"] * 2 + ["modelled"] * 2, "zagha: the table says which are modelled")
+
+    # convolution: 9 + 3 + 1 branches of a pixel, of which 3 + 1 end a loop
+    rows = {row["of a pixel"]: row for row in s.table("Figures 8 and 9")}
+    for event, original, unrolled in (("branches", 13, 1), ("mispredicted branches", 4, 0)):
+        row = rows[event]
+        ok(original <= number(row["original (Figure 8)"]) < original + 0.1 and unrolled <= number(row["unrolled (Figure 9)"]) < unrolled + 0.1, f"zagha: {event} of a pixel: {original}, then {unrolled}", row)
+    s.check_page()
+
+
 if RUNS:
+    zagha()
     wu()
     korn()
     nieto()
