@@ -114,10 +114,12 @@ static bool draw_sweep(struct paper_work *w, const struct adi_seen *s, int tuned
 {
 	static const char *const names[ADI_EVENTS] = {NULL, "primary cache misses", "secondary cache misses",
 						      "TLB misses"};
-	struct paper_block *block = paper_figure_block(w,
-						       paper_printf(w, "Figure %d: %s sweep%s", tuned ? 5 : 4,
-								    sweep_names[sweep], tuned ? ", tuned" : ""),
-						       "N of a grid of N x N x N", "events of a grid point");
+	struct paper_block *block = paper_figure_block(
+		w,
+		paper_printf(w, "Figure %d: %s sweep%s", tuned ? 5 : 4, sweep_names[sweep],
+			     tuned ? ", tuned" : ""),
+		"N of a grid of N x N x N",
+		paper_printf(w, "%s sweep: events of a grid point", sweep_names[sweep]));
 	for (size_t event = ADI_L1; block && event < ADI_EVENTS; event++) {
 		struct paper_series *line = paper_series_of(w, block, names[event], "r10000", s->n);
 		if (!line)
