@@ -163,7 +163,8 @@ static bool measure(struct count_command *count, struct error *err)
 	if (!count->program && !r->for_ns && count->session.target.kind == TARGET_CPUS && isatty(STDERR_FILENO) &&
 	    !r->quiet)
 		fputs("tare: counting until Ctrl-C\n", stderr);
-	bool done = r->inclusive ? session_measure_calls(&count->session, &options, err)
+	bool done = r->inclusive ? session_check_calls(&count->session, err) &&
+					   session_measure_calls(&count->session, &options, err)
 				 : session_measure(&count->session, &options, err);
 	progress_end(&progress);
 	return done;

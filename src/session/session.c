@@ -167,6 +167,25 @@ static bool find_functions(void *context, const char *path, struct function_rang
 	return true;
 }
 
+/* RECORD_CALL_EVENTS of engine/wire/record.h, which a session does not see: cli_inclusive asks for as many events,
+ * and for one more. */
+#define CALL_EVENTS 8u
+
+bool session_check_calls(const struct session *s, struct error *err)
+{
+	const struct selection *selection = &s->events_of->selection;
+	size_t followed = 0; /* events of executions without the engine have no calls anyway */
+	for (size_t i = 0; i < selection->events.count; i++) {
+		const struct event *event = &selection->events.items[i];
+		followed += s->operations->native && !s->operations->native(s->backend, &event, 1);
+	}
+	if (followed <= CALL_EVENTS)
+		return true;
+	error_set(err, ERROR_USAGE, "--inclusive follows calls for %u events at most, and %zu are asked for",
+		  CALL_EVENTS, followed);
+	return error_hint(err, "run the program several times, with some of the events each");
+}
+
 bool session_measure_calls(struct session *s, const struct measure_options *options, struct error *err)
 {
 	struct symbols *symbols = NULL;

@@ -93,6 +93,8 @@ bool session_cut_short(struct session *session, uint64_t timeout_ns);
  * are in the order of measuring. */
 bool session_order_rows(struct session *session, bool fold);
 
+/* Can calls be followed for all events at once? Asked before the program runs. ERROR_USAGE: they are too many. */
+bool session_check_calls(const struct session *session, struct error *err);
 /* session_measure(), and calls are followed: result->locations has arcs, or says why not. */
 bool session_measure_calls(struct session *session, const struct measure_options *options, struct error *err);
 

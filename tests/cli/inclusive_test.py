@@ -108,6 +108,14 @@ listed = re.findall(r"^ +([\d,]+)\( *[\d.]+%\) +([\d,]+|-)(?:\( *[\d.]+%\))? +(\
 equal([name for _, _, name in listed], ["_start", "leaf", "twice", "recursion", "tail", "even", "odd"], "text begins with the function that has most with its calls")
 equal({name: (int(own), int(all_)) for own, all_, name in listed}, {name: counts[0] for name, counts in FUNCTIONS.items()}, "text has the same counts, of instructions where no event is asked for")
 equal(seen.out.count(" by function\n"), 1, "and of nothing else")
+
+# ---- for how many events ----
+NINE = ["loads", "stores", "branches", "calls", "returns", "nops", "instructions", "data-reads", "data-writes"]
+report = counted("eight events", "places", "function", "-e", ",".join(NINE[:8]))
+equal(rows(report, "instructions", lambda row: row["function"])["_start"], FUNCTIONS["_start"][0], "calls are followed for eight events")
+for on in ("exact", "auto"):
+    seen = tare("count", "--on", on, "--by", "function", "--inclusive", "-e", ",".join(f"{e}:u" for e in NINE), "-o", "-", "--", "touch", "it-ran")
+    ok(seen.code == 2 and "--inclusive follows calls for 8 events at most, and 9 are asked for" in seen.err and not os.path.exists("it-ran"), f"--on {on}: nine events are refused before the program runs", seen)
 plain = tare("count", "--on", "exact", "--json", "--by", "function", "--by-file", "by.tsv", "-e", "instructions", "-o", "report.json", "./places")
 report = parsed(read("report.json"), "without --inclusive")
 equal(({row["function"]: row["counts"][0] for row in report["breakdown"]["rows"]}, [row for row in report["breakdown"]["rows"] if "inclusive" in row], "inclusive" in read("by.tsv")),
