@@ -95,6 +95,13 @@ struct sampled_task {
 	const char *name;                /* of a change of name; NULL */
 };
 
+/* A thread left its CPU, or came to one. */
+struct sampled_switch {
+	uint64_t time_ns;
+	uint32_t pid, tid;
+	bool in, preempted; /* preempted: it left ready to go on */
+};
+
 /* Each may be called in drain() and stop(); false ends the sampling as one that failed (*err is set by the
  * sink). */
 struct sampling_sink {
@@ -104,6 +111,9 @@ struct sampling_sink {
 	bool (*started)(void *context, const struct sampled_task *task, struct error *err); /* fork or clone */
 	bool (*named)(void *context, const struct sampled_task *task, bool by_exec, struct error *err);
 	bool (*ended)(void *context, const struct sampled_task *task, struct error *err);
+	/* NULL: not asked for. With a context of its own: it is another's than the samples' */
+	bool (*switched)(void *switched_context, const struct sampled_switch *change, struct error *err);
+	void *switched_context;
 };
 
 /* What was seen of the places where sampling begins and ends. */

@@ -17,7 +17,23 @@
 #include "session/explain_sweep.h"
 #include "session/interrupt.h"
 
-enum { HELP, ON, COSTS, SWEEP, PER, BY, ADVICE, CONFIDENCE, JSON, CSV, HTML, OUTPUT, PROGRAM_OUTPUT, QUIET };
+enum {
+	HELP,
+	ON,
+	COSTS,
+	SWEEP,
+	PER,
+	BY,
+	ADVICE,
+	WAITS,
+	CONFIDENCE,
+	JSON,
+	CSV,
+	HTML,
+	OUTPUT,
+	PROGRAM_OUTPUT,
+	QUIET
+};
 enum explain_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML };
 
 const struct option_row explain_option_rows[] = {
@@ -45,6 +61,8 @@ const struct option_row explain_option_rows[] = {
 	 "also by function, source line, or variable and allocation (needs the engine)", BY},
 	{0, "advice", NULL, "look for the lines behind the causes, and for what to change (more executions)",
 	 ADVICE},
+	{0, "waits", NULL, "where threads wait, by stack, and page faults by line (one more execution, sampled)",
+	 WAITS},
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
 	{0, "html", NULL, "as a page for a browser, in one file", HTML},
@@ -64,7 +82,7 @@ struct explain_request {
 	enum breakdown_by by;
 	enum explain_format format;
 	double confidence;
-	bool help, quiet, silent, advice;
+	bool help, quiet, silent, advice, waits;
 };
 
 /* The index of the word in words, which ends with NULL. */
@@ -111,6 +129,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 		r->silent = word == 1;
 		return true;
 	case ADVICE: return r->advice = true;
+	case WAITS: return r->waits = true;
 	case SWEEP: r->sweep = value; return true;
 	case PER: r->per = value; return true;
 	case JSON: return set_format(r, FORMAT_JSON, err);
@@ -311,8 +330,9 @@ static bool find_values(const struct explain_request *r, struct arena *arena, st
 		return error_set(err, ERROR_USAGE, "--per divides the times of --sweep, which is not there");
 	if (!r->sweep)
 		return true;
-	if (r->by || r->advice)
-		return error_set(err, ERROR_USAGE, "--by and --advice are of one value: leave out --sweep");
+	if (r->by || r->advice || r->waits)
+		return error_set(err, ERROR_USAGE,
+				 "--by, --advice and --waits are of one value: leave out --sweep");
 	return sweep_values_parse(r->sweep, arena, values, err) &&
 	       (!r->per || sweep_power_parse(r->per, values->name, &power, err));
 }
@@ -327,6 +347,11 @@ static int explain_program(const struct explain_request *r, char *const *program
 	if (!find_machine(r->on, &machine, &err))
 		return say_failed(&err, TARE_USAGE);
 	bool here = strcmp(machine, "host") == 0;
+	if (r->waits && !here) {
+		error_set(&err, ERROR_USAGE, "--waits looks at the program on this machine, and %s is another",
+			  machine);
+		return say_failed(&err, TARE_USAGE);
+	}
 	if (!find_shape(machine, here, &asked, &err))
 		return say_failed(&err, err.code == ERROR_NOT_FOUND ? TARE_USAGE : TARE_CANNOT_MEASURE);
 	if (!explain_find_costs(r->costs, machine, here, r->confidence, !r->quiet, &costs, &err))
@@ -339,6 +364,7 @@ static int explain_program(const struct explain_request *r, char *const *program
 	asked.costs_note = costs.known && costs.why[0] ? costs.why : NULL;
 	asked.by = r->by;
 	asked.wants_advice = r->advice;
+	asked.wants_waits = r->waits;
 	asked.confidence = r->confidence;
 	asked.program_output = r->silent ? OUTPUT_NONE : OUTPUT_FIRST;
 	int code = explain_with(r, &asked, values);

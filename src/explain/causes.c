@@ -28,6 +28,8 @@ const char *cause_name(enum cause cause) { return names[cause]; }
 void explanation_free(struct explanation *e)
 {
 	vec_free(&e->advice);
+	vec_free(&e->waits);
+	vec_free(&e->faults);
 	vec_free(&e->notes);
 	result_free(e->result);
 	arena_free(&e->arena);

@@ -21,6 +21,7 @@ enum {
 	PLACES_SHOWN = 20,
 	CAUSES_BESIDE = 3,
 	ADVICE_SHOWN = 8,
+	FAULTS_SHOWN = 8,
 	PAGE_COLUMNS = 200
 };
 
@@ -268,6 +269,88 @@ static void add_places(struct document *d, const struct explanation *e, size_t w
 			     document_printf(d, "%zu more in --json and --csv", e->n_places - shown));
 }
 
+/* ---- waits ---- */
+
+/* Where every program and thread begins: it says nothing of the wait. */
+static bool is_start(const char *function)
+{
+	static const char *const starts[] = {
+		"_start", "__libc_start_main", "__libc_start_call_main", "start_thread", "clone", "clone3"};
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+		if (strncmp(function, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return false;
+}
+
+/* "FILE:11 read < read_pipe < main" */
+static const char *wait_stack(struct document *d, const struct explained_wait *w)
+{
+	struct str text = {0};
+	if (w->file && w->line) {
+		const char *slash = strrchr(w->file, '/');
+		str_appendf(&text, "%s:%u ", slash ? slash + 1 : w->file, w->line);
+	}
+	for (size_t i = 0; i < w->n_functions && (i == 0 || !is_start(w->functions[i])); i++)
+		str_appendf(&text, "%s%s", i ? " < " : "", w->functions[i]);
+	if (!w->n_functions)
+		str_append(&text, "(no stack)");
+	const char *shown = document_str(d, &text);
+	return shown ? document_escaped(d, shown) : NULL;
+}
+
+static void add_waits(struct document *d, const struct explanation *e)
+{
+	static const char *const headings[] = {"time", "waits", "cause", "where threads waited"};
+	struct columns *columns = e->waits.count ? document_add_columns(d, 4) : NULL;
+	for (size_t i = 0; columns && i < 4; i++)
+		columns->headings[i] = headings[i];
+	if (columns) {
+		columns->left[2] = columns->left[3] = true;
+		columns->flexible = 3;
+		columns->cut_at_end = true;
+	}
+	for (size_t i = 0; columns && i < e->waits.count && i < PLACES_SHOWN; i++) {
+		const struct explained_wait *w = &e->waits.items[i];
+		explained_push(d, columns,
+			       &(struct columns_row){.cells = {explained_time_cell(d, w->seconds),
+							       count_cell(d, (double)w->times),
+							       cause_name(w->cause), wait_stack(d, w)}});
+	}
+	document_add(
+		d, BLOCK_NOTE, "-",
+		document_printf(d,
+				"Waits are of one more execution: %s in all, of all threads; %s more they were "
+				"ready while others ran.",
+				explained_time_cell(d, e->waits_s), explained_time_cell(d, e->preempted_s)));
+	if (e->waits.count > PLACES_SHOWN)
+		document_add(d, BLOCK_NOTE, "-",
+			     document_printf(d, "%zu more in --json", e->waits.count - PLACES_SHOWN));
+}
+
+static void add_faults(struct document *d, const struct explanation *e)
+{
+	static const char *const headings[] = {"page faults", "line"};
+	struct columns *columns = e->faults.count ? document_add_columns(d, 2) : NULL;
+	if (!columns)
+		return;
+	columns->headings[0] = headings[0];
+	columns->headings[1] = headings[1];
+	columns->left[1] = true;
+	columns->flexible = 1;
+	for (size_t i = 0; i < e->faults.count && i < FAULTS_SHOWN; i++) {
+		const struct explained_fault *f = &e->faults.items[i];
+		const char *slash = f->file ? strrchr(f->file, '/') : NULL, *file = slash ? slash + 1 : f->file;
+		const char *name = file && f->line ? document_printf(d, "%s:%u (%s)", file, f->line, f->function)
+						   : f->function;
+		explained_push(d, columns,
+			       &(struct columns_row){.cells = {count_cell(d, (double)f->faults),
+							       name ? document_escaped(d, name) : NULL}});
+	}
+	if (e->faults.count > FAULTS_SHOWN)
+		document_add(d, BLOCK_NOTE, "-",
+			     document_printf(d, "%zu more in --json", e->faults.count - FAULTS_SHOWN));
+}
+
 /* ---- sentences ---- */
 
 static void add_sum(struct document *d, const struct explanation *e)
@@ -433,6 +516,16 @@ static void build(struct document *d, const struct explanation *e, size_t width)
 		add_places(d, e, width);
 	}
 	document_add(d, BLOCK_GAP, NULL, NULL);
+	if (e->has_waits) {
+		add_waits(d, e);
+		document_add(d, BLOCK_GAP, NULL, NULL);
+		add_faults(d, e);
+		document_add(d, BLOCK_GAP, NULL, NULL);
+	} else if (e->why_no_waits) {
+		document_add(d, BLOCK_NOTE, "!",
+			     document_printf(d, "Where threads waited is not known: %s", e->why_no_waits));
+		document_add(d, BLOCK_GAP, NULL, NULL);
+	}
 	add_parts(d, e);
 	notes = d->blocks.count;
 	add_missing(d, e);

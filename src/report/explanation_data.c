@@ -95,6 +95,47 @@ static void write_advice(struct json *json, const struct explained_advice *a)
 	json_write_close(json, '}');
 }
 
+static void write_wait(struct json *json, const struct explained_wait *w)
+{
+	json_write_open(json, NULL, '{');
+	json_write_text(json, "cause", cause_name(w->cause));
+	json_write_number(json, "seconds", w->seconds);
+	json_write_integer(json, "waits", (int64_t)w->times);
+	json_write_open(json, "functions", '[');
+	for (size_t i = 0; i < w->n_functions; i++)
+		json_write_text(json, NULL, w->functions[i]);
+	json_write_close(json, ']');
+	json_write_text(json, "file", w->file);
+	json_write_integer(json, "line", w->line);
+	json_write_close(json, '}');
+}
+
+static void write_waits(struct json *json, const struct explanation *e)
+{
+	if (!e->has_waits) {
+		json_write_null(json, "waits");
+		return;
+	}
+	json_write_open(json, "waits", '{');
+	json_write_number(json, "seconds", e->waits_s);
+	json_write_number(json, "ready_seconds", e->preempted_s);
+	json_write_open(json, "places", '[');
+	for (size_t i = 0; i < e->waits.count; i++)
+		write_wait(json, &e->waits.items[i]);
+	json_write_close(json, ']');
+	json_write_open(json, "page_faults", '[');
+	for (size_t i = 0; i < e->faults.count; i++) {
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "function", e->faults.items[i].function);
+		json_write_text(json, "file", e->faults.items[i].file);
+		json_write_integer(json, "line", e->faults.items[i].line);
+		json_write_integer(json, "faults", (int64_t)e->faults.items[i].faults);
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
+	json_write_close(json, '}');
+}
+
 static void write_arrays(struct json *json, const struct explanation *e)
 {
 	json_write_open(json, "causes", '[');
@@ -106,6 +147,8 @@ static void write_arrays(struct json *json, const struct explanation *e)
 	for (size_t i = 0; i < e->n_places; i++)
 		write_place(json, &e->places[i]);
 	json_write_close(json, ']');
+	write_waits(json, e);
+	json_write_text(json, "why_no_waits", e->why_no_waits);
 	json_write_open(json, "advice", '[');
 	for (size_t i = 0; i < e->advice.count; i++)
 		write_advice(json, &e->advice.items[i]);

@@ -77,6 +77,25 @@ struct explained_place {
 	double sum;
 };
 
+/* Where threads waited, by stack, of an execution that was sampled each time that a thread left its CPU. */
+struct explained_wait {
+	enum cause cause;
+	double seconds;
+	uint64_t times;
+	long call;              /* the system call that it waited in; -1: in none; -2: not known */
+	const char **functions; /* the user's, the innermost first */
+	size_t n_functions;
+	const char *file; /* the first line of the stack that is not of the C library; NULL */
+	unsigned line;
+};
+
+/* Page faults of a source line of that execution. */
+struct explained_fault {
+	const char *function, *file; /* file NULL: not known */
+	unsigned line;
+	uint64_t faults;
+};
+
 struct explained_advice {
 	const char *rule;     /* "conflict-misses", … */
 	const char *text;     /* what to do */
@@ -109,6 +128,11 @@ struct explanation {
 	enum breakdown_by by;                    /* of the places */
 	struct explained_place *places;
 	size_t n_places;
+	bool has_waits;
+	VEC(struct explained_wait) waits;    /* the longest first */
+	VEC(struct explained_fault) faults;  /* the most first */
+	double waits_s, preempted_s;         /* thread-seconds: of all waits; ready, while others ran */
+	const char *why_no_waits;            /* asked for, and not measured; NULL */
 	VEC(struct explained_advice) advice; /* the longest time first */
 	VEC(struct result_note) notes;
 	struct result *result; /* of the counting execution; freed with it */

@@ -30,7 +30,7 @@ void explain_input_close(struct explain_input *input)
 /* Does the program run more often than once, here or in another explanation? */
 static bool runs_again(const struct explain_asked *asked)
 {
-	return asked->here || asked->by || asked->wants_advice || asked->input;
+	return asked->here || asked->by || asked->wants_advice || asked->wants_waits || asked->input;
 }
 
 /* two executions, if the program's input can be given again; how many there will be, counting by place shows */
@@ -42,7 +42,7 @@ static bool open_input(struct explaining *x, struct error *err)
 	return x->input->opened;
 }
 
-static bool next_input(struct explaining *x, struct command *command, bool *silent, struct error *err)
+bool explaining_next(struct explaining *x, struct command *command, bool *silent, struct error *err)
 {
 	return streams_next(&x->input->streams, x->input->executions++, command, silent, err);
 }
@@ -53,7 +53,7 @@ static bool run_native(struct explaining *x, struct error *err)
 	struct command command = x->session.command;
 	command.reproducible = false;
 	tell(x, "running the program");
-	return next_input(x, &command, &silent, err) &&
+	return explaining_next(x, &command, &silent, err) &&
 	       native_run(&command, x->asked->interrupt, &x->native, &x->e->wait_status, err);
 }
 
@@ -70,7 +70,7 @@ static bool count(struct explaining *x, struct error *err)
 	if (runs_again(asked)) {
 		bool silent;
 		struct command command = x->session.command;
-		if (!next_input(x, &command, &silent, err))
+		if (!explaining_next(x, &command, &silent, err))
 			return false;
 		x->session.command.stdin_fd = command.stdin_fd;
 		if (silent)
@@ -133,7 +133,7 @@ bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by,
 	};
 	tell(x, "counting by place");
 	bool done = session_open(&s, &target, on, NULL, 0, err) && session_add_events(&s, events, err) &&
-		    next_input(x, &command, &silent, err);
+		    explaining_next(x, &command, &silent, err);
 	if (done) {
 		s.command.environment = asked->environment;
 		s.command.stdin_fd = command.stdin_fd;
@@ -237,7 +237,8 @@ bool explain_run(const struct explain_asked *asked, struct explanation *out, str
 	}
 	bool done = run(&x, err) &&
 		    causes_explain(out, asked->levels, asked->costs, asked->here ? &x.native : NULL, err) &&
-		    explaining_advise(&x, err) && by_place(&x, err) && add_notes(&x, err);
+		    explaining_advise(&x, err) && by_place(&x, err) &&
+		    (!asked->wants_waits || explaining_waits(&x, err)) && add_notes(&x, err);
 	explain_input_close(&x.own);
 	session_close(&x.session);
 	if (!done)

@@ -17,6 +17,9 @@ struct explaining {
 	struct native_times native;
 };
 
+/* The streams of the next execution; *silent tells whether its output is hidden. */
+bool explaining_next(struct explaining *x, struct command *command, bool *silent, struct error *err);
+
 /* One execution more, that counts events on that backend by place. take() has the breakdown; false: memory ran
  * out. if_any: that the backend counts none of the events is no failure; take() gets an empty breakdown then. */
 bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events, bool if_any,
@@ -24,6 +27,10 @@ bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by,
 		     struct error *err);
 
 bool explaining_note(struct explanation *e, enum note_rank rank, const char *text, struct error *err);
+
+/* One execution more, sampled where threads leave their CPUs. What may not be sampled here is said in
+ * why_no_waits. */
+bool explaining_waits(struct explaining *x, struct error *err);
 
 /* Counts what the rules need, and adds the advice. */
 bool explaining_advise(struct explaining *x, struct error *err);

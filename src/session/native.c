@@ -148,6 +148,18 @@ static bool waits_for_thread(pid_t pid, const char *syscall)
 	return access(path, F_OK) == 0;
 }
 
+bool native_look(pid_t pid, pid_t tid, long *call)
+{
+	char path[64], text[256];
+	snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	if (!read_small(path, text, sizeof text) || (text[0] != '-' && !isdigit((unsigned char)text[0])))
+		return false;
+	*call = strtol(text, NULL, 10);
+	if (native_cause_of(*call) == CAUSE_LOCKS && waits_for_thread(pid, text))
+		*call = NATIVE_JOINING;
+	return true;
+}
+
 static void look_at_thread(struct looking *l, pid_t pid, pid_t tid, double dt)
 {
 	char path[64], text[256];

@@ -17,6 +17,11 @@
 bool native_run(const struct command *command, const volatile sig_atomic_t *interrupt, struct native_times *out,
 		int *status, struct error *err);
 
+/* The system call that a thread is in: -1 in none; NATIVE_JOINING: in futex(2) until another thread ends. False:
+ * it runs, has ended, or may not be looked at. */
+enum { NATIVE_JOINING = 1 << 20 };
+bool native_look(pid_t pid, pid_t tid, long *call);
+
 /* What a thread in this system call waits for; number -1: in none (a page fault). */
 enum cause native_cause_of(long number);
 

@@ -437,6 +437,8 @@ static bool sample(struct profiling_run *run, const struct profiling *asked,
 {
 	struct session *s = run->session;
 	struct sampling_sink sink = collector_sink(run->collector);
+	sink.switched = asked->switched;
+	sink.switched_context = asked->switched_context;
 	struct profile *p = collector_profile(run->collector);
 	bool done = run->operations->prepare(s->backend, &s->target, request, &sink, &run->sampling, err);
 	if (!done)

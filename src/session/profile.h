@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "backend/sampling.h"
 #include "base/error.h"
 #include "result/named_profile.h"
 #include "result/profile.h"
@@ -38,9 +39,13 @@ struct profiling {
 	uint64_t for_ns;                 /* without a program: it ends after this; 0: until the target does */
 	uint64_t timeout_ns;             /* a program is told to end after this (measure/waiting.h); 0: never */
 	bool *timed_out;                 /* set where it was; may be NULL */
-	bool moments;                    /* the profile has the time of each sample, too */
-	struct profile_places places;    /* where it is taken; none: everywhere */
-	const char *keep;                /* the file that keeps it, as it comes; NULL: none */
+	/* each time that a thread leaves its CPU or comes to one, some ms later; NULL: not asked for. Only of a
+	 * backend that samples */
+	bool (*switched)(void *context, const struct sampled_switch *change, struct error *err);
+	void *switched_context;
+	bool moments;                 /* the profile has the time of each sample, too */
+	struct profile_places places; /* where it is taken; none: everywhere */
+	const char *keep;             /* the file that keeps it, as it comes; NULL: none */
 	/* … or one that is named when the process is known: SpeedShop's exe.exp.idPID (keep is NULL then) */
 	const struct experiment *experiment;
 	const volatile sig_atomic_t *interrupt; /* as measure_options has it */

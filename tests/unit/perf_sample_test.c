@@ -100,7 +100,7 @@ static bool on_ended(void *context, const struct sampled_task *t, struct error *
 	return true;
 }
 
-static const struct sampling_sink sink = {NULL, on_sample, on_mapping, on_started, on_named, on_ended};
+static const struct sampling_sink sink = {NULL, on_sample, on_mapping, on_started, on_named, on_ended, NULL, NULL};
 
 static void forget(void)
 {

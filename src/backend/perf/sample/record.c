@@ -5,7 +5,8 @@
 
 /* Not in the headers of all releases that tare is built with. */
 enum {
-	MISC_BUILD_ID = 1 << 14, /* PERF_RECORD_MISC_MMAP_BUILD_ID, Linux 5.12 */
+	MISC_SWITCH_OUT_PREEMPT = 1 << 14, /* PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, Linux 4.17 */
+	MISC_BUILD_ID = 1 << 14,           /* PERF_RECORD_MISC_MMAP_BUILD_ID, Linux 5.12 */
 	PROTECTION_EXEC = 4,
 };
 
@@ -210,6 +211,7 @@ static enum record_kind kind_of(uint32_t type)
 	case PERF_RECORD_COMM: return RECORD_NAME;
 	case PERF_RECORD_FORK: return RECORD_START;
 	case PERF_RECORD_EXIT: return RECORD_END;
+	case PERF_RECORD_SWITCH: return RECORD_SWITCH;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES: return RECORD_LOST;
 	case PERF_RECORD_THROTTLE: return RECORD_THROTTLE;
@@ -249,6 +251,10 @@ bool record_decode(const struct perf_event_header *record, const struct record_l
 	case RECORD_NAME: take_name(&r, record, out); break;
 	case RECORD_START:
 	case RECORD_END: take_task(&r, out); break;
+	case RECORD_SWITCH:
+		out->change.in = !(record->misc & PERF_RECORD_MISC_SWITCH_OUT);
+		out->change.preempted = record->misc & MISC_SWITCH_OUT_PREEMPT;
+		break;
 	case RECORD_LOST:
 		/* id, number; of LOST_SAMPLES the number alone */
 		if (record->type == PERF_RECORD_LOST)

@@ -34,6 +34,7 @@ enum record_kind {
 	RECORD_NAME,
 	RECORD_START,
 	RECORD_END,
+	RECORD_SWITCH,
 	RECORD_LOST, /* by number of records */
 	RECORD_THROTTLE,
 };
@@ -54,6 +55,9 @@ struct record {
 			const char *name;
 			bool by_exec;
 		} task;
+		struct {
+			bool in, preempted;
+		} change; /* of SWITCH */
 		uint64_t lost;
 	};
 };

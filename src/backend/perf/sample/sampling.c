@@ -225,6 +225,16 @@ static bool tell_task(struct sampling *s, const struct record *r, struct error *
 	return (r->kind == RECORD_START ? sink->started : sink->ended)(sink->context, &task, err);
 }
 
+static bool tell_switch(struct sampling *s, const struct record *r, struct error *err)
+{
+	const struct sampled_switch change = {.time_ns = r->time_ns,
+					      .pid = r->pid,
+					      .tid = r->tid,
+					      .in = r->change.in,
+					      .preempted = r->change.preempted};
+	return !s->sink.switched || s->sink.switched(s->sink.switched_context, &change, err);
+}
+
 static bool malformed(const struct perf_event_header *record, struct error *err)
 {
 	return error_set(err, ERROR_SYSTEM, "the kernel's record of type %u with %u bytes is not as documented",
@@ -257,6 +267,7 @@ static bool tell(struct sampling *s, const struct perf_event_header *record, str
 	case RECORD_NAME:
 	case RECORD_START:
 	case RECORD_END: return tell_task(s, &r, err);
+	case RECORD_SWITCH: return tell_switch(s, &r, err);
 	case RECORD_LOST:
 		/* who lost them is not known: read(2) says it on kernels since 6.0 */
 		if (!s->lost_counts && stream_probes(stream))

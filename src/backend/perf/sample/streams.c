@@ -72,6 +72,7 @@ static struct perf_event_attr tracking_attr(const struct sampling *s)
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.mmap_data = s->request.data_addresses;
+	attr.context_switch = s->sink.switched != NULL;
 	attr.build_id = s->build_ids;
 	attr.enable_on_exec = s->kind == TARGET_COMMAND;
 	attr.watermark = 1;
