@@ -24,8 +24,6 @@ static const struct {
 };
 enum { PAPERS = sizeof papers / sizeof *papers };
 
-const char *session_paper_name(size_t index) { return index < PAPERS ? papers[index].name : NULL; }
-
 /* ---- texts ---- */
 
 static const char *text_of(struct paper_work *w, const char *format, va_list arguments)

@@ -24,9 +24,6 @@ struct paper_asked {
 	void *progress_context;
 };
 
-/* The papers: "korn", "nieto", … NULL behind the last one. */
-const char *session_paper_name(size_t index);
-
 /* On success freed by session_paper_free(); on failure there is nothing to free. ERROR_USAGE: no such paper;
  * ERROR_NOT_FOUND: tare's kernels are not installed; ERROR_SYSTEM "interrupted". */
 bool session_paper(const struct paper_asked *asked, struct paper_study *out, struct error *err);

@@ -1,10 +1,7 @@
 /* Numbers in, numbers out (distributions and quantiles by GSL).
  *
  * Samples are arrays x[n] of finite doubles, unchanged unless a comment says otherwise. A statistic that does
- * not exist for its input (a standard deviation of one number) is false or NAN, never 0.
- *
- * Only tests call stats_ratio_bootstrap, stats_welch, stats_mann_whitney and stats_median_interval so
- * far. */
+ * not exist for its input (a standard deviation of one number) is false or NAN, never 0. */
 #ifndef TARE_STATS_STATS_H
 #define TARE_STATS_STATS_H
 
@@ -36,21 +33,6 @@ bool stats_mean_interval_p5mon(const double *x, size_t n, double confidence, str
 /* Distribution-free interval for the median from order statistics (binomial); false when n is too small
  * for the confidence (n < 6 at 95 %). */
 bool stats_median_interval(const double *x, size_t n, double confidence, struct interval *out);
-
-/* mean(x)/mean(y) with a bootstrap interval (bias-corrected percentile, Efron 1987, widened for small
- * samples, Hesterberg 2015; coverage seen: bootstrap.c), pairs kept when paired (and no narrower then
- * than Student's t of the log ratio). resamples >= 1000; seed
- * makes it repeatable. False when n < 2 or mean(y) is 0. */
-bool stats_ratio_bootstrap(const double *x, size_t nx, const double *y, size_t ny, bool paired, double confidence,
-			   size_t resamples, uint64_t seed, struct interval *out);
-
-/* Welch's t-test of mean(x) = mean(y): interval of mean(x) - mean(y), two-sided p. False for n < 2. */
-bool stats_welch(const double *x, size_t nx, const double *y, size_t ny, double confidence,
-		 struct interval *difference, double *p_value);
-
-/* Mann–Whitney U of x against y, two-sided p: exact for nx, ny <= 20 without ties, else normal with tie
- * and continuity correction. False when either is empty. */
-bool stats_mann_whitney(const double *x, size_t nx, const double *y, size_t ny, double *u, double *p_value);
 
 /* ---- two samples against each other (stats/difference.c), several at once (holm.c) ---- */
 

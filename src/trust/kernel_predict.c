@@ -24,7 +24,7 @@
 	}
 
 static const struct {
-	const char *name, *meaning;
+	const char *name, *meaning; /* the meaning is for who writes a .truth file */
 } parameters[] = {
 	{"page", "bytes of a page"},
 	{"fetch", "bytes of a fetch block"},
@@ -53,7 +53,6 @@ _Static_assert(PARAMETERS <= (size_t)KERNEL_PARAMETERS_MOST, "struct kernel_mach
 
 size_t kernel_parameters(void) { return PARAMETERS; }
 const char *kernel_parameter_name(size_t index) { return parameters[index].name; }
-const char *kernel_parameter_meaning(size_t index) { return parameters[index].meaning; }
 
 static bool is_name(const char *name, const char *text, size_t length)
 {

@@ -77,7 +77,6 @@ struct kernel_machine {
 };
 size_t kernel_parameters(void);
 const char *kernel_parameter_name(size_t index);
-const char *kernel_parameter_meaning(size_t index);
 /* False: there is no such parameter. */
 bool kernel_machine_set(struct kernel_machine *machine, const char *parameter, int64_t value);
 

@@ -73,15 +73,15 @@ static void of_welch(size_t nx, size_t ny, double sx, double sy)
 	size_t covered = 0, found = 0;
 	double x[100], y[100];
 	for (int draw = 0; draw < draws; draw++) {
-		struct interval i;
-		double p;
+		struct stats_difference d;
 		for (size_t k = 0; k < nx; k++)
 			x[k] = 10 + sx * normal(&r);
 		for (size_t k = 0; k < ny; k++)
 			y[k] = 10 + sy * normal(&r);
-		stats_welch(x, nx, y, ny, 0.95, &i, &p);
-		covered += i.low <= 0 && 0 <= i.high;
-		found += (p < 0.05) != (i.low <= 0 && 0 <= i.high);
+		stats_difference(x, nx, y, ny, 0.95, &d);
+		bool holds = d.absolute.low <= 0 && 0 <= d.absolute.high;
+		covered += holds;
+		found += (d.p_value < 0.05) != holds;
 	}
 	char fact[112];
 	snprintf(fact, sizeof fact, "Welch's 95 %% interval covers, %zu values of sd %.0f against %zu of sd %.0f",
@@ -110,29 +110,6 @@ static void of_median(size_t n, double exact)
 	/* exact: 1 - 2 P(B(n, 1/2) < k), what the ranks give whatever the distribution */
 	within((double)covered / draws, exact - 0.005 > 0.945 ? exact - 0.005 : 0.945, exact + 0.005, fact);
 	ok(exact >= 0.95, "… whose exact coverage %.4f is not below nominal", exact);
-}
-
-/* Run times: a floor and an exponential tail. */
-static void of_ratio(size_t n, bool paired, double low, double high)
-{
-	struct random r = {.state = 4000 + n + paired};
-	size_t covered = 0;
-	int ratio_draws = draws / 2;
-	double x[100], y[100];
-	for (int draw = 0; draw < ratio_draws; draw++) {
-		struct interval i;
-		for (size_t k = 0; k < n; k++) {
-			double machine = paired ? 2 * normal(&r) : 0; /* what a pair shares */
-			x[k] = 40 + machine - 4 * log(1 - random_unit(&r)) + normal(&r);
-			y[k] = 20 + machine / 2 - 2 * log(1 - random_unit(&r)) + normal(&r);
-		}
-		stats_ratio_bootstrap(x, n, y, n, paired, 0.95, 1000, 5 + (uint64_t)draw, &i);
-		covered += i.low <= 2 && 2 <= i.high;
-	}
-	char fact[112];
-	snprintf(fact, sizeof fact, "the bootstrap interval of a ratio covers, %s samples of %zu skewed times",
-		 paired ? "paired" : "two", n);
-	within((double)covered / ratio_draws, low, high, fact);
 }
 
 /* For discrete counts, whose intervals cannot all cover exactly 95 %. */
@@ -309,10 +286,5 @@ int main(int n, char **arguments)
 	of_weighted(0.001, 0.5, "in both phases");
 	of_weighted(0.001, 0, "in the phase of long gaps");
 	of_replicated();
-	of_ratio(5, false, 0.94, 0.98); /* wide, not wrong: so few values are widened the most */
-	of_ratio(10, false, 0.94, 0.96);
-	of_ratio(30, false, 0.94, 0.96);
-	of_ratio(10, true, 0.94, 0.96);
-	of_ratio(30, true, 0.94, 0.96);
 	return done();
 }

@@ -202,108 +202,13 @@ static void welch(void)
 	 * group): t = -1.8608, df = 17.776, p-value = 0.07939, 95 % interval -3.3654832 … 0.2054832 */
 	static const double x[] = {0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0};
 	static const double y[] = {1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4};
-	struct interval i;
-	double p;
-	ok(stats_welch(x, 10, y, 10, 0.95, &i, &p), "Welch's test takes Student's sleep data");
-	near(i.value, -1.58, 1e-12, "the difference of the means is -1.58");
-	near(i.low, -3.3654832, 5e-8, "the interval's low end is R's");
-	near(i.high, 0.2054832, 5e-8, "the interval's high end is R's");
-	near(p, 0.07939, 5e-6, "the p-value is R's");
-	static const double a[] = {4, 4, 4}, b[] = {4, 4}, c[] = {5, 5};
-	ok(stats_welch(a, 3, b, 2, 0.95, &i, &p) && i.low == 0 && i.high == 0 && p == 1,
-	   "equal constants do not differ");
-	ok(stats_welch(a, 3, c, 2, 0.95, &i, &p) && i.low == -1 && i.high == -1 && p == 0,
-	   "unequal constants differ exactly");
-	ok(!stats_welch(a, 1, c, 2, 0.95, &i, &p), "one value has no Welch test");
-}
-
-/* A sample of nx whose U against 1 … ny is `wanted`, without ties. */
-static void sample_with_u(size_t nx, size_t ny, size_t wanted, double *x)
-{
-	for (size_t k = 0; k < nx; k++) {
-		size_t below = wanted < ny ? wanted : ny;
-		wanted -= below;
-		x[k] = (double)below + 0.25 + (double)k / 1000;
-	}
-}
-
-static void mann_whitney(void)
-{
-	/* critical values of U, two-sided 5 %: Milton (1964), as in any textbook's table */
-	static const struct {
-		size_t nx, ny, critical;
-	} rows[] = {{4, 4, 0},  {3, 5, 0},    {5, 5, 2},    {5, 10, 8},   {7, 9, 12},
-		    {8, 8, 13}, {10, 10, 23}, {12, 18, 61}, {15, 20, 90}, {20, 20, 127}};
-	double x[32], y[32], u, p, q;
-	bool right = true;
-	for (size_t k = 0; k < 32; k++)
-		y[k] = (double)(k + 1);
-	for (size_t r = 0; r < COUNT(rows); r++) {
-		sample_with_u(rows[r].nx, rows[r].ny, rows[r].critical, x);
-		bool found = stats_mann_whitney(x, rows[r].nx, y, rows[r].ny, &u, &p);
-		sample_with_u(rows[r].nx, rows[r].ny, rows[r].critical + 1, x);
-		found = found && u == (double)rows[r].critical &&
-			stats_mann_whitney(x, rows[r].nx, y, rows[r].ny, &u, &q);
-		if (!found || !(p <= 0.05 && q > 0.05)) {
-			printf("# %zu, %zu: p(%zu) = %.5f, next %.5f\n", rows[r].nx, rows[r].ny, rows[r].critical,
-			       p, q);
-			right = false;
-		}
-	}
-	ok(right, "Mann-Whitney's exact test has the tabled critical values for 10 pairs of sizes");
-
-	static const double low[] = {1, 2, 3}, high[] = {4, 5, 6};
-	stats_mann_whitney(low, 3, high, 3, &u, &p);
-	ok(u == 0, "U counts the pairs in which x is greater: none here");
-	near(p, 0.1, 1e-15, "the most extreme of 20 arrangements has p = 2/20");
-	stats_mann_whitney(high, 3, low, 3, &u, &p);
-	ok(u == 9 && fabs(p - 0.1) < 1e-15, "the samples exchanged: U = 9, the same p");
-
-	/* R: wilcox.test(c(1.1,2.2,2.2,3.5,4), c(2.2,3.5,5,6,7,8), exact = FALSE): W = 5, p = 0.07979; by hand:
-	 * ranks 1, 3, 3, 5.5, 7 of 11 give 19.5, U = 4.5 */
-	static const double tied_x[] = {1.1, 2.2, 2.2, 3.5, 4}, tied_y[] = {2.2, 3.5, 5, 6, 7, 8};
-	stats_mann_whitney(tied_x, 5, tied_y, 6, &u, &p);
-	near(u, 4.5, 0, "a tie counts a half");
-	/* variance 30/12 · (12 - (24 + 6)/110) = 29.318; z = (|4.5 - 15| - 0.5)/5.4146 = 1.84685; 2(1 - Φ) =
-	 * 0.06477 */
-	near(p, 0.06477, 5e-5, "with ties the normal approximation is corrected for them");
-	static const double fives[] = {5, 5, 5};
-	ok(stats_mann_whitney(fives, 3, fives, 3, &u, &p) && p == 1, "values that are all equal do not differ");
-	ok(!stats_mann_whitney(fives, 0, fives, 3, &u, &p), "an empty sample has no Mann-Whitney test");
-
-	sample_with_u(20, 20, 127, x);
-	stats_mann_whitney(x, 20, y, 20, &u, &p);
-	sample_with_u(21, 20, 134, x);
-	stats_mann_whitney(x, 21, y, 20, &u, &q);
-	ok(fabs(p - q) < 0.01 && q > 0.03 && q < 0.06,
-	   "exact and normal p-values meet where one takes over from the other");
-}
-
-static void bootstrap(void)
-{
-	static const double x[] = {10, 12, 11, 13, 9, 10, 12, 11}, y[] = {5, 6, 5.5, 6.5, 4.5, 5, 6, 5.5};
-	struct interval i, j;
-	ok(stats_ratio_bootstrap(x, 8, y, 8, true, 0.95, 2000, 1, &i) && i.value == 2 && i.low == 2 && i.high == 2,
-	   "pairs that always have the ratio 2 have the interval 2 … 2");
-	ok(stats_ratio_bootstrap(x, 8, y, 8, false, 0.95, 2000, 1, &i) && i.low < 2 && i.high > 2,
-	   "the same numbers unpaired have an interval around 2");
-	stats_ratio_bootstrap(x, 8, y, 8, false, 0.95, 2000, 1, &j);
-	ok(i.low == j.low && i.high == j.high, "the same seed gives the same interval");
-	/* x/2 - y = -0.5 and 0.5: √(0.5/(2·1)) = 0.5, t(0.975, 1) = 12.7062, exp(6.3531) = 574.27 */
-	static const double apart[] = {1, 3}, ones[] = {1, 1};
-	stats_ratio_bootstrap(apart, 2, ones, 2, true, 0.95, 2000, 1, &i);
-	near(i.high / 2, 574.27, 0.05, "two pairs have the high end of Student's t of the log ratio");
-	near(2 / i.low, 574.27, 0.05, "… and the low end");
-	static const double negative[] = {-1, -3};
-	ok(stats_ratio_bootstrap(negative, 2, ones, 2, true, 0.95, 2000, 1, &i) && i.value == -2 && i.low >= -3 &&
-		   i.high <= -1,
-	   "a negative ratio has no logarithm: the percentiles alone");
-	static const double zeros[] = {0, 0, 0};
-	ok(!stats_ratio_bootstrap(x, 8, zeros, 3, false, 0.95, 2000, 1, &i), "there is no ratio to a mean of 0");
-	ok(!stats_ratio_bootstrap(x, 1, y, 8, false, 0.95, 2000, 1, &i), "one value has no bootstrap");
-	ok(!stats_ratio_bootstrap(x, 8, y, 7, true, 0.95, 2000, 1, &i),
-	   "pairs need as many of one as of the other");
-	ok(!stats_ratio_bootstrap(x, 8, y, 8, true, 0.95, 999, 1, &i), "fewer than 1000 resamples are refused");
+	struct stats_difference d;
+	ok(stats_difference(y, 10, x, 10, 0.95, &d), "Welch's test takes Student's sleep data");
+	near(d.absolute.value, -1.58, 1e-12, "the difference of the means is -1.58");
+	near(d.absolute.low, -3.3654832, 5e-8, "the interval's low end is R's");
+	near(d.absolute.high, 0.2054832, 5e-8, "the interval's high end is R's");
+	near(d.df, 17.776, 5e-4, "the degrees of freedom are R's");
+	near(d.p_value, 0.07939, 5e-6, "the p-value is R's");
 }
 
 /* NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.5.17.3: Rosner's example of 54 values, at most 10 of them at 5 %,
@@ -387,8 +292,6 @@ int main(void)
 	quantiles();
 	intervals();
 	welch();
-	mann_whitney();
-	bootstrap();
 	esd();
 	trend();
 	outliers();

@@ -32,9 +32,6 @@ struct ranks_folder {
 	size_t rank, size, round;
 };
 
-const char *ranks_path(const struct ranks_folder *folder) { return folder->path; }
-size_t ranks_round(const struct ranks_folder *folder) { return folder->round; }
-
 /* ---- locks ---- */
 
 static off_t byte_of(const struct ranks_folder *f, size_t rank)

@@ -41,9 +41,6 @@ bool ranks_join(const char *base, const struct rank_place *place, const char *ho
 /* NULL is nothing. The locks are released. */
 void ranks_leave(struct ranks_folder *folder);
 
-const char *ranks_path(const struct ranks_folder *folder); /* of the job's folder, for messages */
-size_t ranks_round(const struct ranks_folder *folder);     /* 0 … */
-
 /* Leaves this rank's result. */
 bool ranks_put(struct ranks_folder *folder, const char *text, size_t length, struct error *err);
 
