@@ -137,6 +137,8 @@ struct sampling_account {
 	 * one that was asked for */
 	bool has_count;
 	uint64_t count; /* of the event, while it was sampled */
+	/* of all tasks (or CPUs); running is less where the event had no counter: multiplexing, another kind of
+	 * core */
 	uint64_t enabled_ns, running_ns;
 	uint64_t samples, lost, throttled, redraws;
 	/* how many samples a gap lasted: as was asked for, or more where tare was so late (it waited for a CPU)

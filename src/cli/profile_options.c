@@ -21,16 +21,15 @@ static bool parse_by(const char *value, enum profile_by *by, struct error *err)
 	static const struct {
 		const char *name;
 		enum profile_by by;
-	} words[] = {{"function", PROFILE_BY_FUNCTION},
-		     {"line", PROFILE_BY_LINE},
-		     {"data", PROFILE_BY_DATA},
-		     {"object", PROFILE_BY_DATA}};
+	} words[] = {{"function", PROFILE_BY_FUNCTION}, {"line", PROFILE_BY_LINE},
+		     {"data", PROFILE_BY_DATA},         {"object", PROFILE_BY_DATA},
+		     {"thread", PROFILE_BY_THREAD},     {"process", PROFILE_BY_PROCESS}};
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		if (strcmp(words[i].name, value) == 0) {
 			*by = words[i].by;
 			return true;
 		}
-	return error_set(err, ERROR_USAGE, "'%s' is not function, line or data", value);
+	return error_set(err, ERROR_USAGE, "'%s' is not function, line, data, thread or process", value);
 }
 
 bool show_apply(struct show_request *show, int id, const char *value, struct error *err)
@@ -43,6 +42,8 @@ bool show_apply(struct show_request *show, int id, const char *value, struct err
 	case SHOW_DIS: return show->disassemble = true;
 	case SHOW_BROWSE: return show->browse = true;
 	case SHOW_BUTTERFLY: return show->butterfly = true;
+	case SHOW_PER_THREAD: show->parts = PROFILE_BY_THREAD; return true;
+	case SHOW_PER_PROCESS: show->parts = PROFILE_BY_PROCESS; return true;
 	case SHOW_BY: return parse_by(value, &show->by, err);
 	case SHOW_TOP:
 		if (!options_number(value, 1, 1000000000, &number, err))
@@ -88,8 +89,33 @@ bool show_parse_quit(const char *value, struct show_request *show, struct error 
 	return true;
 }
 
+static bool is_of_tasks(enum profile_by by) { return by == PROFILE_BY_THREAD || by == PROFILE_BY_PROCESS; }
+
+/* A list of threads has no code, and what each did apart is text. */
+static bool check_tasks(const struct show_request *show, struct error *err)
+{
+	const char *parts = show->parts == PROFILE_BY_THREAD ? "--per-thread" : "--per-process";
+	if (is_of_tasks(show->by) &&
+	    (show->prof || show->annotate || show->disassemble || show->butterfly || show->browse)) {
+		error_set(err, ERROR_USAGE,
+			  "--by thread and --by process list no code: --prof, --annotate, --dis, --butterfly and "
+			  "--browse have nothing to show");
+		return error_hint(err, "--per-thread and --per-process show the code of each");
+	}
+	if (!show->parts)
+		return true;
+	if (show->by == PROFILE_BY_DATA || is_of_tasks(show->by))
+		return error_set(err, ERROR_USAGE, "%s lists functions or lines of each: remove --by", parts);
+	if (show->format == SHOW_TEXT && !show->prof && !show->browse)
+		return true;
+	error_set(err, ERROR_USAGE, "%s is text, as tare lists it", parts);
+	return error_hint(err, "JSON and CSV have all threads and processes; --by thread is a page, too");
+}
+
 bool show_check(const struct show_request *show, FILE *out, bool has_output, struct error *err)
 {
+	if (!check_tasks(show, err))
+		return false;
 	if (!show->browse)
 		return true;
 	if (show->format != SHOW_TEXT || show->prof || show->annotate || show->disassemble || show->butterfly) {
@@ -167,9 +193,53 @@ static bool write_text(FILE *out, const struct named_profile *named, const struc
 	return true;
 }
 
+enum { PARTS_MOST = 10 };
+
+/* One thread or process, as if it were the profile. */
+static bool write_part(FILE *out, const struct profile *whole, const struct named_row *row,
+		       const struct show_request *show, size_t event, struct error *err)
+{
+	struct profile *part;
+	struct named_profile *named;
+	if (!session_profile_part(whole, row, show->parts == PROFILE_BY_PROCESS, &part, err))
+		return false;
+	bool done = session_name_profile(part, show->confidence, &named, err);
+	if (done) {
+		done = write_text(out, named, show, event, err);
+		named_profile_free(named);
+		free(named);
+	}
+	profile_free(part);
+	free(part);
+	return done;
+}
+
+/* The list of threads or processes, and then each apart. */
+static bool write_parts(FILE *out, const struct named_profile *named, const struct show_request *show,
+			size_t event, struct error *err)
+{
+	struct show_request list = *show, one = *show;
+	size_t n, shown;
+	list.by = show->parts;
+	list.annotate = list.disassemble = list.butterfly = false;
+	one.origin = NULL;
+	const struct named_row **rows = profile_rows_sorted(profile_table(named, show->parts), event, false, &n);
+	if (!rows)
+		return error_no_memory(err);
+	bool done = write_text(out, named, &list, event, err);
+	for (shown = 0; done && shown < n && shown < PARTS_MOST; shown++)
+		done = write_part(out, named->profile, rows[shown], &one, event, err);
+	if (done && shown < n)
+		fprintf(out, "  %zu more with fewer samples are not shown apart\n", n - shown);
+	free(rows);
+	return done;
+}
+
 static bool write_profile(FILE *out, const struct named_profile *named, const struct show_request *show,
 			  size_t event, struct error *err)
 {
+	if (show->parts)
+		return write_parts(out, named, show, event, err);
 	if (show->browse)
 		return browse_profile(named, show->by, event, say_in_colour(out), err);
 	switch (show->format) {
@@ -224,11 +294,11 @@ int show_difference(const struct profile *profile, const char *before, const str
 	struct error err = {0};
 	size_t event;
 	int code = TARE_DONE;
-	if (show->format != SHOW_TEXT || show->prof || show->annotate || show->disassemble || show->butterfly) {
+	if (show->format != SHOW_TEXT || show->prof || show->annotate || show->disassemble || show->butterfly ||
+	    show->parts || is_of_tasks(show->by)) {
 		error_set(&err, ERROR_USAGE, "--before lists changes only, as text");
-		error_hint(
-			&err,
-			"remove --format, --prof, --annotate, --dis and --butterfly; --only, --by and --top work");
+		error_hint(&err, "remove --format, --prof, --annotate, --dis, --butterfly and threads; --only, "
+				 "--by line and --top work");
 		code = say_failed(&err, TARE_USAGE);
 	} else if (!session_read_profile(before, NULL, &earlier.profile, &err) ||
 		   !session_name_profile(earlier.profile, show->confidence, &earlier.named, &err) ||

@@ -13,6 +13,8 @@
 enum {
 	SHOW_BASE = 1000,
 	SHOW_BY,
+	SHOW_PER_THREAD,
+	SHOW_PER_PROCESS,
 	SHOW_LINES,
 	SHOW_HEAVY,
 	SHOW_ANNOTATE,
@@ -26,8 +28,10 @@ enum {
 
 /* Rows of a command's option table. */
 #define SHOW_OPTION_ROWS                                                                                          \
-	{0, "by", "function|line|data", "list functions (default), source lines, or the data that is touched",    \
-	 SHOW_BY},                                                                                                \
+	{0, "by", "function|line|data|thread|process",                                                            \
+	 "list functions (default), source lines, the data that is touched, threads or processes", SHOW_BY},      \
+		{0, "per-thread", NULL, "list threads, and then what each did apart", SHOW_PER_THREAD},           \
+		{0, "per-process", NULL, "list processes, and then what each did apart", SHOW_PER_PROCESS},       \
 		{0, "lines", NULL, "the same as --by line", SHOW_LINES},                                          \
 		{0, "heavy", NULL, "the same: prof's name for it", SHOW_HEAVY},                                   \
 		{0, "annotate", NULL, "also show the hottest lines in their source", SHOW_ANNOTATE},              \
@@ -50,6 +54,7 @@ enum show_format {
 
 struct show_request {
 	enum profile_by by;
+	enum profile_by parts; /* THREAD, PROCESS: the same of each apart; FUNCTION: of the whole */
 	size_t top;
 	double confidence;
 	bool annotate, disassemble, butterfly, browse;

@@ -66,7 +66,10 @@ bool certainty_add(struct named_profile *named, double confidence)
 			continue;
 		add_intervals(&named->by_function, i, named->sums[i], confidence);
 		add_intervals(&named->by_line, i, named->sums[i], confidence);
-		if (!add_ranks(&named->by_function, i, confidence) || !add_ranks(&named->by_line, i, confidence))
+		add_intervals(&named->by_thread, i, named->sums[i], confidence);
+		add_intervals(&named->by_process, i, named->sums[i], confidence);
+		if (!add_ranks(&named->by_function, i, confidence) || !add_ranks(&named->by_line, i, confidence) ||
+		    !add_ranks(&named->by_thread, i, confidence) || !add_ranks(&named->by_process, i, confidence))
 			return false;
 	}
 	return true;

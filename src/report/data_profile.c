@@ -60,16 +60,55 @@ static void append_size(struct str *out, const struct breakdown_row *row)
 	}
 }
 
+static bool begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
+
+/* Functions that allocate for whoever calls them, by the names that they have by custom: xmalloc, g_malloc0,
+ * xstrdup, pool_alloc, operator new, what C++ containers call. */
+static bool is_wrapper(const char *function)
+{
+	static const char *const ends[] = {"alloc",  "alloc0",  "allocarray", "memalign",
+					   "strdup", "strndup", "memdup"};
+	size_t length = strcspn(function, "("), end;
+	if (begins(function, "std::") || begins(function, "__gnu_cxx::") || begins(function, "operator new"))
+		return true;
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		end = strlen(ends[i]);
+		if (length >= end && strncmp(function + length - end, ends[i], end) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The frame of a block's stack that wanted the block; where all are wrappers, the innermost one. */
+static size_t site_of(const struct breakdown_row *row)
+{
+	size_t site = 0;
+	while (site < row->n_frames && is_wrapper(row->frames[site].function))
+		site++;
+	return site < row->n_frames ? site : 0;
+}
+
+/* " by xstrdup, xmalloc" */
+static void append_wrappers(struct str *out, const struct breakdown_row *row, size_t site)
+{
+	for (size_t i = site; i-- > 0;) {
+		str_append(out, i + 1 == site ? " by " : ", ");
+		profile_append_escaped(out, row->frames[i].function);
+	}
+}
+
 /* "table (prog, 4,096 bytes)", "heap of make (prog:FILE:5, 10 blocks, 640 bytes)", "[file] /etc/ld.so.cache":
  * where there is little room, the name stays and the end of what is in parentheses. */
 static const char *name_of(struct document *document, const struct breakdown_row *row)
 {
 	struct str text = {0}, where = {0};
-	const struct breakdown_frame *frame = row->n_frames ? &row->frames[0] : NULL;
+	size_t site = site_of(row);
+	const struct breakdown_frame *frame = row->n_frames ? &row->frames[site] : NULL;
 	const char *kind = kind_of(row);
 	if (frame) {
 		str_appendf(&text, "%s of ", kind);
 		profile_append_escaped(&text, frame->function);
+		append_wrappers(&text, row, site);
 		append_home(&where, frame->module, frame->file, frame->line);
 	} else if (strcmp(kind, "file") == 0) {
 		str_append(&text, "[file] ");
@@ -124,7 +163,7 @@ static void add_row(const struct data_listing *l, struct columns *columns, const
 /* Where it was allocated was said: the calls that led there, to main(). */
 static void add_callers(const struct data_listing *l, struct columns *columns, const struct breakdown_row *row)
 {
-	for (size_t i = 1; i < row->n_frames; i++) {
+	for (size_t i = site_of(row) + 1; i < row->n_frames; i++) {
 		const struct breakdown_frame *frame = &row->frames[i];
 		struct columns_row below = {.place = COLUMNS_BELOW};
 		struct str text = {0};

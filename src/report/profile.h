@@ -14,7 +14,7 @@
 #include "result/named_profile.h"
 
 /* PROFILE_BY_DATA: report/data_profile.h */
-enum profile_by { PROFILE_BY_FUNCTION, PROFILE_BY_LINE, PROFILE_BY_DATA };
+enum profile_by { PROFILE_BY_FUNCTION, PROFILE_BY_LINE, PROFILE_BY_DATA, PROFILE_BY_THREAD, PROFILE_BY_PROCESS };
 
 struct profile_report_options {
 	struct report_options text; /* colour, width */

@@ -136,6 +136,28 @@ static void write_rows(struct json *json, const char *key, const struct named_pr
 	json_write_close(json, ']');
 }
 
+static void write_tasks(struct json *json, const char *key, const struct named_profile *named,
+			const struct named_table *table, bool threads)
+{
+	json_write_open(json, key, '[');
+	for (size_t i = 0; i < table->n; i++) {
+		const struct named_row *row = &table->rows[i];
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "name", row->name);
+		json_write_integer(json, "process", row->task->pid);
+		if (threads)
+			json_write_integer(json, "thread", row->task->tid);
+		if (named->profile->n_runs)
+			json_write_integer(json, "run", row->task->run);
+		json_write_open(json, "counts", '[');
+		for (size_t e = 0; e < named->profile->n_events; e++)
+			write_count(json, &row->counts[e], named->sums[e]);
+		json_write_close(json, ']');
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
+}
+
 static void write_function(struct json *json, const char *key, const char *module_key, const struct named_row *row)
 {
 	json_write_text(json, key, row ? row->name : NULL);
@@ -202,6 +224,8 @@ void report_profile_json(FILE *out, const struct named_profile *named)
 	write_runs(&json, p);
 	write_rows(&json, "functions", named, &named->by_function);
 	write_rows(&json, "lines", named, &named->by_line);
+	write_tasks(&json, "threads", named, &named->by_thread, true);
+	write_tasks(&json, "processes", named, &named->by_process, false);
 	write_calls(&json, named);
 	write_texts(&json, "notes", p->notes, p->n_notes);
 	write_texts(&json, "name_notes", named->notes, named->n_notes);
@@ -310,6 +334,8 @@ void report_profile_csv(FILE *out, const struct named_profile *named)
 	      out);
 	csv_rows(out, named, &named->by_function, "function");
 	csv_rows(out, named, &named->by_line, "line");
+	csv_rows(out, named, &named->by_thread, "thread");
+	csv_rows(out, named, &named->by_process, "process");
 	csv_calls(out, named);
 }
 

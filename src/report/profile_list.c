@@ -20,7 +20,9 @@ static void add_title(struct document *document, const struct profile *p)
 {
 	struct str text = {0};
 	if (p->target)
-		str_appendf(&text, "%s%s", p->target, p->command ? ", while running" : "");
+		profile_append_escaped(&text, p->target);
+	if (p->target && p->command)
+		str_append(&text, ", while running");
 	for (size_t i = 0; p->command && p->command[i]; i++) {
 		str_append(&text, i || p->target ? " " : "");
 		profile_append_escaped(&text, p->command[i]);
@@ -135,7 +137,7 @@ static void add_heading(struct document *document, const struct named_profile *n
 	const struct profile_event *e = &named->profile->events[event];
 	struct str label = {0}, rest = {0};
 	profile_append_escaped(&label, e->label);
-	str_append(&label, by == PROFILE_BY_LINE ? " by line" : " by function");
+	str_appendf(&label, " by %s", profile_by_name(by));
 	if (e->machine) {
 		str_append(&label, ", modelled on ");
 		profile_append_escaped(&label, e->machine);
@@ -199,7 +201,9 @@ static void add_headings(struct profile_listing *l, enum profile_by by)
 		l->columns->headings[c++] = "agree";
 	}
 	l->columns->left[c] = true;
-	l->columns->headings[c++] = by == PROFILE_BY_LINE ? "line (module)" : "function (module:file:line)";
+	l->columns->headings[c++] = by == PROFILE_BY_LINE       ? "line (module)"
+				    : by == PROFILE_BY_FUNCTION ? "function (module:file:line)"
+								: profile_by_name(by);
 	l->columns->n = c;
 	l->columns->flexible = c - 1;
 	l->columns->axis = AXIS_SHARE;
@@ -367,15 +371,15 @@ static void add_event(struct document *document, const struct named_profile *nam
 			     e->gaps == GAPS_NONE ? "it did not take place"
 			     : e->has_total && e->total >= e->gap && e->gap
 				     ? "no samples: in no thread or process did the event take place once a gap; "
-				       "take a "
-				       "shorter gap (-c), or add --own-cgroup"
+				       "take a shorter gap (-c), or add --own-cgroup"
 			     : e->has_total ? "no samples: the event took place less often than once a gap"
 					    : "no samples");
 		return;
 	}
-	const struct named_row **rows = profile_rows_sorted(options->by == PROFILE_BY_LINE ? &named->by_line
-											   : &named->by_function,
-							    event, named->has_inclusive, &n);
+	bool of_code = options->by == PROFILE_BY_FUNCTION || options->by == PROFILE_BY_LINE;
+	l.inclusive &= of_code;
+	const struct named_row **rows = profile_rows_sorted(profile_table(named, options->by), event, l.inclusive,
+							    &n);
 	size_t wanted = 0;
 	for (size_t i = 0; rows && i < n; i++)
 		if (profile_row_is_wanted(rows[i], options))

@@ -49,6 +49,30 @@ const struct named_row **profile_rows_sorted(const struct named_table *table, si
 	return rows;
 }
 
+const struct named_table *profile_table(const struct named_profile *named, enum profile_by by)
+{
+	switch (by) {
+	case PROFILE_BY_LINE: return &named->by_line;
+	case PROFILE_BY_THREAD: return &named->by_thread;
+	case PROFILE_BY_PROCESS: return &named->by_process;
+	case PROFILE_BY_FUNCTION:
+	case PROFILE_BY_DATA: break;
+	}
+	return &named->by_function;
+}
+
+const char *profile_by_name(enum profile_by by)
+{
+	switch (by) {
+	case PROFILE_BY_LINE: return "line";
+	case PROFILE_BY_THREAD: return "thread";
+	case PROFILE_BY_PROCESS: return "process";
+	case PROFILE_BY_FUNCTION:
+	case PROFILE_BY_DATA: break;
+	}
+	return "function";
+}
+
 const char *profile_base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "report/profile.h"
 #include "result/named_profile.h"
 
 /* Rows with a self count of the event, the largest first, then by name; with_callers: then those that have
@@ -33,6 +34,10 @@ void profile_csv_text(FILE *out, const char *text);
 
 /* Do only, exclude and modules leave it in the listing? */
 bool profile_row_is_wanted(const struct named_row *row, const struct profile_report_options *options);
+
+/* The rows of a listing, and what it is called: "function", "line", "thread", "process". Of data: functions. */
+const struct named_table *profile_table(const struct named_profile *named, enum profile_by by);
+const char *profile_by_name(enum profile_by by);
 
 /* The functions (rows of by_function) of which the report shows more than a row: of each event that is reported,
  * those that are wanted, the largest first, until they have nearly all of it or are below options->quit_share (1

@@ -74,10 +74,11 @@ struct named_count {
 struct named_row {
 	const char *name; /* function; of a line without a function in the source, of its machine code; "" */
 	const char *module;
-	const char *file;           /* NULL: not known */
-	unsigned line;              /* 0: none */
-	bool calls;                 /* a line, with arcs: it calls */
-	struct named_count *counts; /* [n_events] */
+	const char *file;                /* NULL: not known */
+	unsigned line;                   /* 0: none */
+	bool calls;                      /* a line, with arcs: it calls */
+	const struct profile_task *task; /* that, or of its process; NULL: it is a row of code */
+	struct named_count *counts;      /* [n_events] */
 };
 
 struct named_table {
@@ -106,7 +107,8 @@ struct named_profile {
 	size_t n_places;
 	uint32_t *place_of_node; /* [n_nodes]; of the root UINT32_MAX */
 	struct named_table by_function, by_line;
-	struct named_arc *arcs; /* in the order of the profile's */
+	struct named_table by_thread, by_process; /* profile/by_task.h */
+	struct named_arc *arcs;                   /* in the order of the profile's */
 	size_t n_arcs;
 	uint64_t *sums;     /* [n_events] of the cells */
 	bool has_inclusive; /* inclusive counts are more than self: there are stacks or arcs */

@@ -10,11 +10,13 @@
 
 #include "base/clock.h"
 #include "measure/waiting.h"
+#include "profile/by_task.h"
 #include "profile/certainty.h"
 #include "profile/collect.h"
 #include "profile/counted.h"
 #include "profile/named.h"
 #include "session/metric_level.h"
+#include "session/profile_account.h"
 #include "session/profile_gap.h"
 #include "session/selection_inside.h"
 #include "store/profile/profile_file.h"
@@ -350,28 +352,6 @@ static bool describe_events(struct profile *p, const struct sampled_event *event
 	return true;
 }
 
-static bool take_accounts(struct profile *p, const struct sampling_account *accounts)
-{
-	for (size_t i = 0; i < p->n_events; i++) {
-		const struct sampling_account *a = &accounts[i];
-		struct profile_event *e = &p->events[i];
-		e->samples = a->samples;
-		e->lost = a->lost;
-		e->throttled = a->throttled;
-		/* with threads or children the gaps were fixed from some moment on: such samples are not
-		 * independent */
-		e->redraw = a->redrawn_until_ns ? 0 : a->redraw;
-		if (a->source != SOURCE_NONE)
-			e->source = a->source;
-		e->has_total = a->state == READING_COUNTED && a->has_count;
-		e->total = e->has_total ? a->count : 0;
-		if (a->state != READING_COUNTED && a->state != READING_NEVER_RAN &&
-		    !(e->why = arena_strdup(&p->arena, a->why[0] ? a->why : "it was not sampled")))
-			return false;
-	}
-	return true;
-}
-
 /* Samples and orders both wake; -1: they are looked for at each tick. */
 static int wakes_of(const struct profiling_run *run)
 {
@@ -540,10 +520,8 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 						 .disabled = asked->delay_ns > 0 || asked->disabled};
 	if (!sample(&run, asked, &request, accounts, err))
 		goto out;
-	if (!take_accounts(p, accounts)) {
-		error_no_memory(err);
+	if (!profile_account_take(p, accounts, err) || !profile_account_note(run.collector, accounts, err))
 		goto out;
-	}
 	if (found.regions.n && n &&
 	    !profile_places_note(run.collector, &asked->places, &accounts[0].bounds, p->last_ns - p->first_ns,
 				 err))
@@ -639,7 +617,7 @@ bool session_name_profile(const struct profile *profile, double confidence, stru
 		return false;
 	bool done = named_profile_new(profile, symbols, &options, out, err);
 	symbols_free(symbols);
-	if (done && !certainty_add(*out, confidence)) {
+	if (done && !(by_task_add(*out) && certainty_add(*out, confidence))) {
 		named_profile_free(*out);
 		free(*out);
 		*out = NULL;

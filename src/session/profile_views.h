@@ -16,4 +16,9 @@
 bool session_disassemble(const struct named_profile *named, const uint32_t *rows, size_t n, struct named_code *out,
 			 struct error *err);
 
+/* The part of a profile that is of one row of by_thread, or of by_process. *out is the caller's, to be freed by
+ * profile_free() and free(), before the whole is. Its target says whose it is. */
+bool session_profile_part(const struct profile *whole, const struct named_row *row, bool process,
+			  struct profile **out, struct error *err);
+
 #endif

@@ -200,11 +200,39 @@ for options, message in ((["--by", "data"], "samples do not have it"),
                          (["--by", "data", "--on", "model:host", "-c", "100"], "-c, --gaps"),
                          (["--by", "data", "--on", "exact", "-o", "x"], "--as json, csv or html"),
                          (["--by", "data", "--on", "exact", "--as", "pprof", "-o", "x"], "--as json, csv or html"),
-                         (["--by", "datum", "--on", "exact"], "not function, line or data")):
+                         (["--by", "datum", "--on", "exact"], "is not function, line, data, thread or process")):
     seen = tare("profile", *options, "./data")
     ok(seen.code == 2 and message in seen.err and not os.path.exists("x"), f"{' '.join(options)}: wrong usage", seen)
 seen = tare("profile", "--by", "data", "--on", "exact", "-e", "instructions", "./data")
 ok(seen.code == 3 and "no data profile of 'instructions:u'" in seen.err and "data-reads" in seen.err, "no event has data: an error, that says what has", seen)
 seen = tare("profile", "--as", "json", "-o", "code.json", "--on", "exact", "./data")
 ok(seen.code == 7 and json.loads(read("code.json"))["functions"], "a profile of code is written as JSON, too", seen)
+
+# blocks are of who wanted them: not of the program's own functions around malloc
+write("wrapped.c", """\
+#include <stdlib.h>
+#include <string.h>
+#define APART __attribute__((noinline, noclone, optimize("no-optimize-sibling-calls")))
+APART void *xmalloc(size_t n) { void *p = malloc(n); if (!p) abort(); return p; }
+APART char *my_strdup(const char *s) { char *p = xmalloc(strlen(s) + 1); strcpy(p, s); return p; }
+APART volatile char *alloc_like(void) { return xmalloc(1000); } /* begins, and does not end, with it */
+APART volatile char *parse(void) { return xmalloc(1000); }
+APART volatile char *copied(void) { return my_strdup("it"); }
+int main(void)
+{
+	volatile char *a = parse(), *b = copied(), *c = alloc_like();
+	for (int i = 0; i < 400; i++) a[i] = 1;
+	for (int i = 0; i < 300; i++) b[i % 2] = 1;
+	for (int i = 0; i < 200; i++) c[i] = 1;
+	return 0;
+}
+""")
+subprocess.run(["gcc", "-O1", "-g", "-fno-builtin", "wrapped.c", "-o", "wrapped"], check=True)
+seen = tare("profile", "--by", "data", "--on", "exact", "-e", "data-writes", "--top", "30", "./wrapped")
+for row, writes in (("heap of parse by xmalloc (", 400), ("heap of alloc_like by xmalloc (", 200), ("heap of copied by my_strdup, xmalloc (", 302)):
+    has(seen.err, re.compile(rf"^ +{writes} +[\d.]+%  {re.escape(row)}", re.M), f"{row}…: {writes} writes")
+has_not(seen.err, "called from parse", "the calls that led there begin behind it")
+seen = tare("profile", "--by", "data", "--on", "exact", "-e", "data-writes", "-o", "wrapped.json", "--as", "json", "./wrapped")
+stacks = [[frame["function"] for frame in row["stack"]][:2] for row in json.loads(read("wrapped.json"))["breakdown"]["rows"] if row["kind"] == "heap"]
+ok(["xmalloc", "parse"] in stacks, "JSON has the stacks as they are", stacks)
 done()

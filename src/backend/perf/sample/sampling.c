@@ -487,6 +487,7 @@ static bool perf_sampling_go(struct sampling *s, struct error *err)
 {
 	draw_first(s);
 	s->on = !s->request.disabled;
+	s->paused = s->request.disabled;
 	bool held = hold_at_exec(s), done = true;
 	if (s->kind != TARGET_COMMAND && !held && s->on && !sample_streams_switch(s, false, true, err))
 		return false;
@@ -504,6 +505,7 @@ static bool perf_sampling_go(struct sampling *s, struct error *err)
 static bool perf_sampling_enable(struct sampling *s, bool on, struct error *err)
 {
 	s->on = on;
+	s->paused = true;
 	return sample_streams_switch(s, false, on, err);
 }
 
@@ -539,6 +541,16 @@ static void bound_account(const struct sample_bounds *bounds, struct sampling_ac
 	}
 }
 
+/* A task has the event on each CPU and runs on one of them, and how much of that is enabled time differs between
+ * kernels. The tracking events need no counter, and run whenever the task does: their time is the reference. Not
+ * known where sampling was off for a part of it. */
+static uint64_t enabled_once(const struct sampling *s, const struct sampling_account *account)
+{
+	if (s->kind == TARGET_CPUS)
+		return account->enabled_ns;
+	return s->paused || s->kind != TARGET_COMMAND ? account->running_ns : s->tracked_ns;
+}
+
 static bool perf_sampling_stop(struct sampling *s, struct sampling_account *accounts, struct error *err)
 {
 	if (!sample_streams_switch(s, false, false, err) || !sample_streams_switch(s, true, false, err))
@@ -553,6 +565,7 @@ static bool perf_sampling_stop(struct sampling *s, struct sampling_account *acco
 		account->lost_facts = s->lost_facts;
 		if (s->bounds)
 			bound_account(s->bounds, account);
+		account->enabled_ns = enabled_once(s, account);
 		account->redrawn_until_ns = account->redraw ? s->alike_ns : 0;
 		account->redraw = redraw_done(&s->tracks[i]);
 		accounts[i] = *account;

@@ -453,6 +453,7 @@ static void read_stream(struct sampling *s, const struct stream *stream)
 	}
 	if (!stream_samples(stream)) {
 		s->lost_facts += done ? values.lost : 0;
+		s->tracked_ns += values.running_ns;
 		return;
 	}
 	struct sampling_account *account = &s->tracks[stream->event].account;

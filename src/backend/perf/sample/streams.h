@@ -118,6 +118,8 @@ struct sampling {
 	struct sample_window window;
 	uint64_t round_ns;   /* when the last round began */
 	uint64_t lost_facts; /* records of tracking events */
+	uint64_t tracked_ns; /* their time on CPUs */
+	bool paused;         /* samples were not taken for a part of the time */
 	struct existing *existing;
 	struct sample_bounds *bounds;   /* NULL: everything is kept */
 	uint64_t probe_hits, lost_hits; /* as the kernel counted them */
