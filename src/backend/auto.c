@@ -285,6 +285,12 @@ static bool prepare_with(struct counting *c, struct backend *b, const struct tar
 		return error_set(err, ERROR_UNSUPPORTED,
 				 "the backend '%s', which counts %s here, does not count regions",
 				 c->member->operations->name, n ? events[0]->label : "nothing");
+	if (target->exclusive && target->n_regions && !c->member->operations->exclusive) {
+		error_set(err, ERROR_UNSUPPORTED,
+			  "the backend '%s', which counts %s here, does not count regions without those in them",
+			  c->member->operations->name, n ? events[0]->label : "nothing");
+		return error_hint(err, "choose events that the engine counts, too, or leave out --exclusive");
+	}
 	if (target->turned && !c->member->operations->turn) {
 		error_set(
 			err, ERROR_UNSUPPORTED,
@@ -322,7 +328,7 @@ static bool auto_prepare(struct backend *b, const struct target *target, const s
 		goto out;
 	}
 	struct error failure = {0};
-	chosen = choose_for_regions(b, target, events, n, members, chosen, true);
+	chosen = choose_for_regions(b, target, events, n, members, chosen, !target->exclusive);
 	done = prepare_with(c, b, target, events, n, members, chosen, own, &failure);
 	/* what this user, or this kernel, does not let probe */
 	size_t other = done || (failure.code != ERROR_PERMISSION && failure.code != ERROR_UNSUPPORTED)
@@ -413,6 +419,7 @@ const struct backend_operations backend_auto = {
 	.name = "auto",
 	.summary = "each event by the best of the other backends that counts it here",
 	.regions = true,
+	.exclusive = true,
 	.open = auto_open,
 	.close = auto_close,
 	.only_modelled = auto_only_modelled,

@@ -82,6 +82,8 @@ struct target {
 	 * (operations->regions) */
 	const struct region_asked *regions;
 	size_t n_regions;
+	/* … and of each, as another that follows them all, what took place outside of those entered in it */
+	bool exclusive;
 };
 
 struct availability {
@@ -120,6 +122,7 @@ struct backend_operations {
 	const char *summary;   /* one line for --help and `tare list` */
 	bool starts_only;      /* counts programs that it starts; no running process, no CPU */
 	bool regions;          /* counts target->regions apart */
+	bool exclusive;        /* … and target->exclusive */
 	const char *by_itself; /* the argument to open it with where nobody gave one (auto, doctor); NULL: none */
 
 	/* argument: what follows "name:" in --on (a recording's path for replay), NULL when nothing. */

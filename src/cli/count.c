@@ -265,6 +265,8 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 			*code = TARE_CANNOT_MEASURE;
 		return false;
 	}
+	if (r->exclusive && !session_ask_exclusive(&count->session, err))
+		return false;
 	count->control.begins_off = r->begin_off || r->delay_ns;
 	count->control.delay_ns = r->delay_ns;
 	if (r->control && !control_open(&count->control, r->control, err)) {

@@ -52,6 +52,7 @@ enum {
 	COMPAT,
 	BY,
 	INCLUSIVE,
+	EXCLUSIVE,
 	BY_FILE,
 	REGION,
 	REQUIRE,
@@ -129,6 +130,9 @@ const struct option_row count_option_rows[] = {
 	 "('parse_*': each function that fits), FILE:FIRST-LAST (lines) or 0xLOW-0xHIGH (addresses), in a library "
 	 "LIBRARY!PLACE; see tare-count(1)",
 	 REGION},
+	{0, "exclusive", NULL,
+	 "of each region also what took place outside of the regions entered in it (the engine and models)",
+	 EXCLUSIVE},
 	{.help = "Repetitions"},
 	{'r', "repetitions", "N",
 	 "run the program N times, and show means with intervals (default 1). Events that do not fit the counters "
@@ -163,9 +167,10 @@ const struct option_row count_option_rows[] = {
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
 	{0, "html", NULL, "as a page for a browser, in one file", HTML},
-	{0, "by", "function|line|object",
-	 "also show where the events took place: by function, source line, or variable and "
-	 "allocation (needs the engine, or a model)",
+	{0, "by", "function|line|object|library",
+	 "also show where the events took place: by function, source line, variable and allocation, or by the "
+	 "program "
+	 "and its libraries (needs the engine, or a model)",
 	 BY},
 	{0, "inclusive", NULL,
 	 "with --by function or line: also what took place in all that was called from there (the engine follows "
@@ -257,7 +262,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	static const char *const tools[] = {"p5mon", "perfex", NULL};
 	static const char *const levels[] = {"95", "99", NULL};
 	static const char *const ranks[] = {"auto", "off", NULL};
-	static const char *const places[] = {"function", "line", "object", NULL};
+	static const char *const places[] = {"function", "line", "object", "library", NULL};
 	struct count_request *r = context;
 	unsigned long long number;
 	int word = 0;
@@ -335,11 +340,12 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 		r->program_output = (enum program_output)word;
 		return true;
 	case BY:
-		if (!parse_word(value, places, "function, line or object", &word, err))
+		if (!parse_word(value, places, "function, line, object or library", &word, err))
 			return false;
 		r->by = (enum breakdown_by)(BREAKDOWN_BY_FUNCTION + word);
 		return true;
 	case INCLUSIVE: return r->inclusive = true;
+	case EXCLUSIVE: return r->exclusive = true;
 	case BY_FILE: r->by_file = value; return true;
 	case COMPAT:
 		if (!parse_word(value, tools, "p5mon or perfex", &word, err))
@@ -407,12 +413,14 @@ static bool check(const struct count_request *r, struct error *err)
 	}
 	if (r->by_file && !r->by) {
 		error_set(err, ERROR_USAGE, "--by-file needs --by");
-		return error_hint(err, "--by function, --by line or --by object");
+		return error_hint(err, "--by function, --by line, --by object or --by library");
 	}
 	if (r->inclusive && r->by != BREAKDOWN_BY_FUNCTION && r->by != BREAKDOWN_BY_LINE) {
 		error_set(err, ERROR_USAGE,
-			  r->by ? "--inclusive is of code that calls: an object calls nothing"
-				: "--inclusive needs --by");
+			  r->by == BREAKDOWN_BY_OBJECT
+				  ? "--inclusive is of code that calls: an object calls nothing"
+			  : r->by ? "--inclusive is of functions and lines"
+				  : "--inclusive needs --by");
 		return error_hint(err, "--by function, or --by line");
 	}
 	if (r->inclusive && r->regions.count) {
@@ -423,6 +431,8 @@ static bool check(const struct count_request *r, struct error *err)
 		error_set(err, ERROR_USAGE, "this report's format cannot show --by");
 		return error_hint(err, "--by-file FILE writes it to a file of its own");
 	}
+	if (r->exclusive && targets)
+		return error_set(err, ERROR_USAGE, "--exclusive is for programs that tare starts");
 	if (r->regions.count && targets)
 		return error_set(err, ERROR_USAGE, "--region is for programs that tare starts");
 	if (r->per_cpu && !cpus)

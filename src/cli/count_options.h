@@ -35,6 +35,7 @@ struct count_request {
 	const char *system_calls;   /* --system-calls; NULL */
 	enum breakdown_by by;       /* --by */
 	bool inclusive;             /* --inclusive: --by with what was called */
+	bool exclusive;             /* --exclusive: of regions, outside of those in them */
 	const char *by_file;        /* --by-file; NULL */
 	const char *on;             /* "auto" unless given */
 	const char *output;         /* -o, with its %r, %h and %p filled in; NULL */

@@ -40,6 +40,7 @@ struct series {
 struct region_series {
 	const char *name, *text;
 	enum region_kind kind;
+	bool exclusive;
 	uint64_t entries, exits, unbalanced, threads; /* of its first execution */
 	uint64_t least, most;                         /* entries of any */
 	const char *why;

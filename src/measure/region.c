@@ -16,7 +16,8 @@
 static struct region_series *series_of(struct measurement *s, const struct run_region *r)
 {
 	for (size_t i = 0; i < s->regions.count; i++)
-		if (strcmp(s->regions.items[i]->name, r->name) == 0 &&
+		if (s->regions.items[i]->exclusive == r->exclusive &&
+		    strcmp(s->regions.items[i]->name, r->name) == 0 &&
 		    strcmp(s->regions.items[i]->text, r->text) == 0)
 			return s->regions.items[i];
 	struct arena *arena = &s->result->arena;
@@ -25,6 +26,7 @@ static struct region_series *series_of(struct measurement *s, const struct run_r
 	    !(new->series = arena_alloc(arena, (s->n_events + 1) * sizeof *new->series)))
 		return NULL;
 	new->kind = r->kind;
+	new->exclusive = r->exclusive;
 	new->entries = r->entries, new->exits = r->exits, new->unbalanced = r->unbalanced,
 	new->threads = r->threads;
 	new->least = new->most = r->entries;

@@ -101,6 +101,16 @@ static bool mention(struct breakdown_build *job, const char *module)
 
 enum { INLINED_MOST = 8 }; /* of one address, that are looked at */
 
+/* The file alone: no name is looked for in it. */
+static struct breakdown_row *library_row(struct breakdown_build *job, const struct location *l)
+{
+	const char *slash = strrchr(l->module, '/');
+	struct key key = {.module = l->module, .name = slash ? slash + 1 : l->module};
+	if (!l->module[0])
+		key.name = "[code of no file]";
+	return row_of(job, &key);
+}
+
 static struct breakdown_row *code_row(struct breakdown_build *job, const struct location *l, struct error *err)
 {
 	const struct symbol_code *code = symbols_code(job->symbols, l->module, l->offset, err);
@@ -272,8 +282,9 @@ static bool add(struct breakdown_build *job, const struct location *l, struct er
 {
 	if (!has_counts(job, l))
 		return true; /* what has no count needs no name */
-	struct breakdown_row *row = job->out->by == BREAKDOWN_BY_OBJECT ? object_row(job, l, err)
-									: code_row(job, l, err);
+	struct breakdown_row *row = job->out->by == BREAKDOWN_BY_OBJECT    ? object_row(job, l, err)
+				    : job->out->by == BREAKDOWN_BY_LIBRARY ? library_row(job, l)
+									   : code_row(job, l, err);
 	if (!row)
 		return error_no_memory(err);
 	for (size_t i = 0; i < job->out->n_events; i++) {

@@ -163,11 +163,13 @@ static void json_row(struct json *json, const struct breakdown *b, const struct 
 	if (b->by == BREAKDOWN_BY_OBJECT) {
 		json_write_text(json, "kind", row->kind);
 		json_write_text(json, "object", row->name);
+	} else if (b->by == BREAKDOWN_BY_LIBRARY) {
+		json_write_text(json, "library", row->name);
 	} else if (b->by == BREAKDOWN_BY_FUNCTION || !row->file) {
 		json_write_text(json, "function", row->name);
 	}
 	json_write_text(json, "module", row->module);
-	if (b->by != BREAKDOWN_BY_OBJECT)
+	if (b->by != BREAKDOWN_BY_OBJECT && b->by != BREAKDOWN_BY_LIBRARY)
 		json_write_text(json, "file", row->file);
 	if (b->by == BREAKDOWN_BY_LINE) {
 		if (row->line)

@@ -52,6 +52,8 @@ static void append_name(struct str *out, const struct breakdown *b, const struct
 		return;
 	}
 	append_escaped(out, row->name);
+	if (b->by == BREAKDOWN_BY_LIBRARY)
+		return;
 	if (b->by == BREAKDOWN_BY_OBJECT) {
 		if (row->bytes) {
 			number_group(number, (double)row->bytes, 0);
@@ -115,9 +117,10 @@ static bool add_rows(struct document *document, const struct breakdown *b, size_
 		return false;
 	table->headings[CELL_COUNT] = b->inclusive ? "self(%)" : "counts(%)";
 	table->headings[CELL_CUMULATIVE] = b->inclusive ? "inclusive(%)" : "cum(%)";
-	table->headings[CELL_NAME] = b->by == BREAKDOWN_BY_FUNCTION ? "function (module:file)"
-				     : b->by == BREAKDOWN_BY_LINE   ? "line (module)"
-								    : "object (module)";
+	table->headings[CELL_NAME] = b->by == BREAKDOWN_BY_FUNCTION  ? "function (module:file)"
+				     : b->by == BREAKDOWN_BY_LINE    ? "line (module)"
+				     : b->by == BREAKDOWN_BY_LIBRARY ? "program or library"
+								     : "object (module)";
 	for (size_t i = 0; i < shown; i++) {
 		struct str name = {0};
 		append_name(&name, b, rows[i]);

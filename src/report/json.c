@@ -83,6 +83,12 @@ static void write_estimates(struct json *json, const char *key, const struct est
 	json_write_close(json, ']');
 }
 
+static bool is_exclusive(const char *name)
+{
+	size_t n = strlen(name), m = strlen(REGION_EXCLUSIVE);
+	return n > m && strcmp(name + n - m, REGION_EXCLUSIVE) == 0;
+}
+
 static void write_regions(struct json *json, const struct result *result, bool statistics)
 {
 	json_write_open(json, "regions", '[');
@@ -108,6 +114,8 @@ static void write_regions(struct json *json, const struct result *result, bool s
 		}
 		if (r->note)
 			json_write_text(json, "note", r->note);
+		if (is_exclusive(r->name))
+			json_write_bool(json, "exclusive", true);
 		write_estimates(json, "results", r->estimates, r->n_estimates, statistics);
 		json_write_close(json, '}');
 	}

@@ -8,7 +8,13 @@
 
 #include "base/arena.h"
 
-enum breakdown_by { BREAKDOWN_NONE, BREAKDOWN_BY_FUNCTION, BREAKDOWN_BY_LINE, BREAKDOWN_BY_OBJECT };
+enum breakdown_by {
+	BREAKDOWN_NONE,
+	BREAKDOWN_BY_FUNCTION,
+	BREAKDOWN_BY_LINE,
+	BREAKDOWN_BY_OBJECT,
+	BREAKDOWN_BY_LIBRARY, /* the file that the code is from: the program or a library */
+};
 
 struct breakdown_frame { /* of an allocation's stack */
 	const char *function, *module, *file;
@@ -63,10 +69,11 @@ static inline void breakdown_free(struct breakdown *breakdown)
 
 static inline const char *breakdown_by_name(enum breakdown_by by)
 {
-	return by == BREAKDOWN_BY_FUNCTION ? "function"
-	       : by == BREAKDOWN_BY_LINE   ? "line"
-	       : by == BREAKDOWN_BY_OBJECT ? "object"
-					   : "none";
+	return by == BREAKDOWN_BY_FUNCTION  ? "function"
+	       : by == BREAKDOWN_BY_LINE    ? "line"
+	       : by == BREAKDOWN_BY_OBJECT  ? "object"
+	       : by == BREAKDOWN_BY_LIBRARY ? "library"
+					    : "none";
 }
 
 #endif

@@ -95,7 +95,11 @@ struct run_region {
 	const char *why;          /* the numbers above are not known, and why; NULL: they are */
 	uint64_t least;           /* with why: entries that were seen; 0: nobody looked */
 	struct reading *readings; /* [run->n_events], of the passes that ended */
+	bool exclusive;           /* … without what took place in regions that were entered in it */
 };
+
+/* What the name of an exclusive one ends in. */
+#define REGION_EXCLUSIVE " (exclusive)"
 
 /* One region of a result. */
 struct region_row {

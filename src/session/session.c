@@ -122,6 +122,17 @@ bool session_add_regions(struct session *s, const char *const *places, size_t n,
 	return true;
 }
 
+bool session_ask_exclusive(struct session *s, struct error *err)
+{
+	if (!s->operations->exclusive) {
+		error_set(err, ERROR_USAGE, "the backend '%s' does not count regions without those in them",
+			  s->operations->name);
+		return error_hint(err, "the engine does: --on exact, or --on model:MACHINE");
+	}
+	s->target.exclusive = true;
+	return true;
+}
+
 bool session_check_laws(struct session *s, struct error *err)
 {
 	struct laws *laws = laws_new(err);

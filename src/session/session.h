@@ -71,6 +71,9 @@ void session_set_program(struct session *session, char *const *program, int inpu
 /* Counts these places of the program as well; places[n] as --region has them (symbol/places.h). ERROR_USAGE: what
  * was said of them is wrong; other errors are the program's. */
 bool session_add_regions(struct session *session, const char *const *places, size_t n, struct error *err);
+/* Of each region, and of those that the program names itself, also what took place outside of regions entered in
+ * it. ERROR_USAGE: the backend sees whole passes only. */
+bool session_ask_exclusive(struct session *session, struct error *err);
 
 /* Measures what was added, and looks whether its counts obey the laws (trust/conservation.h); session->result has
  * it. options as measure_count() has them. */

@@ -185,7 +185,7 @@ else:
 
 # ---- what does not go ----
 for arguments, part in (
-        (("--by", "color", "true"), "function, line or object"),
+        (("--by", "color", "true"), "function, line, object or library"),
         (("--by-file", "x", "true"), "--by-file needs --by"),
         (("--by", "line", "--csv", "true"), "--by-file"),
         (("--by", "line", "--compat", "perfex", "true"), "--by-file"),
@@ -240,4 +240,27 @@ seen = tare("count", "--csv", "-o", "report.csv", "--by", "function", "--by-file
 ok(seen.code == 0 and len(table()) == 5 and "twice" not in read("report.csv"), "CSV stays as it is, the places are in their file", seen)
 seen = tare("count", "--by", "function", "-e", "instructions", "./places")
 ok(seen.code == 0 and "twice (places" in seen.err, "the default backend finds who knows the places", seen)
+
+# ---- by library ----
+tare("count", "--on", "exact", "-e", "instructions", "--by", "library", "--json", "-o", "report.json", "./stripped")
+b = parsed(read("report.json"), "by library")["breakdown"]
+equal([(row["library"], row["module"], row["counts"]) for row in b["rows"]], [("stripped", os.path.join(os.getcwd(), "stripped"), [sum(TRUTH.values())])],
+      "by library: a static program has all, and needs no names")
+modules = {}
+for by in ("function", "library"):
+    tare("count", "--on", "exact", "--reproducible", "-e", "instructions,loads", "--by", by, "--json", "-o", "report.json", "./grows")
+    b = parsed(read("report.json"), f"of a dynamic program, by {by}")["breakdown"]
+    modules[by] = {}
+    for row in b["rows"]:
+        was = modules[by].get(row["module"], [0, 0])
+        modules[by][row["module"]] = [a + n for a, n in zip(was, row["counts"])]
+    equal([event["total"] for event in b["events"]], [sum(counts) for counts in zip(*modules[by].values())], f"by {by}: the rows add up to the counts")
+ok(len(modules["library"]) >= 3, "the program, libc and the loader", modules)
+# the program goes on with its file: both runs read it, and the second finds it longer
+equal(set(modules["library"]), set(modules["function"]), "by library: the files of the functions")
+ok(any("/ld-" in module for module in modules["library"]), "the loader has a row", list(modules["library"]))
+seen = tare("count", "--on", "exact", "-e", "instructions", "--by", "library", "./grows")
+ok("instructions:u by library\n" in seen.err and "program or library\n" in seen.err and re.search(r"%\)  libc\.so\.6\n", seen.err), "in text a row is the file's name", seen)
+seen = tare("count", "--by", "library", "--inclusive", "./grows")
+ok(seen.code == 2 and "--inclusive is of functions and lines" in seen.err, "there are no inclusive counts of libraries", seen)
 done()

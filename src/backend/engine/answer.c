@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/engine/available.h"
+#include "backend/engine/cached_vector.h"
 #include "backend/engine/regions.h"
 #include "backend/engine/tally.h"
 #include "engine/inject/injection.h"
@@ -18,6 +19,7 @@ struct answering {
 	struct view *view;
 	struct tally *tally;
 	struct execution_regions *regions;
+	struct knowledge *known;
 	size_t machines;                          /* struct model_counts of each thread */
 	const struct counted_region *own, *calls; /* NULL: there is none */
 	uint64_t count[COUNTS];                   /* what is to be told of */
@@ -193,18 +195,23 @@ static void sum_process(struct answering *a)
 static bool look(struct answering *a, struct injection *session, uint32_t index)
 {
 	const struct record_session *record = injection_record(session);
-	struct tally_options options = {
-		.children = true, .part = true, .still_running = true, .machines = a->machines};
+	struct tally_options options = {.children = true,
+					.part = true,
+					.still_running = true,
+					.machines = a->machines,
+					.knowledge = a->known};
 	if (!view_process_new(session, index, &a->view, NULL) || index >= a->view->n_processes ||
 	    !regions_new(a->view, record->region_count, true, a->machines, &a->regions, NULL))
 		return false;
 	options.regions = a->regions;
 	a->process = &a->view->processes[index];
+	a->own = region_of(a, a->question->own);
+	a->calls = region_of(a, a->question->calls);
+	if (a->question->scope == QUESTION_OF_THREAD)
+		options.only = a->own;
 	if (!tally_new(a->view, &options, &a->tally, NULL) ||
 	    !(a->models = calloc(a->machines + 1, sizeof *a->models)))
 		return false;
-	a->own = region_of(a, a->question->own);
-	a->calls = region_of(a, a->question->calls);
 	a->why = a->tally->why ? a->tally->why : a->regions->why;
 	a->models_why = a->tally->models_why ? a->tally->models_why : a->regions->models_why;
 	find_other_threads(a);
@@ -237,9 +244,13 @@ static void answer_event(const struct answering *a, const struct execution_event
 
 void answer_question(void *context, struct injection *session, uint32_t index, struct question *question)
 {
-	const struct answer_context *from = context;
-	struct answering a = {.context = from, .question = question};
-	struct event_table *table = event_table_new(NULL);
+	struct answer_context *from = context;
+	if (!from->table)
+		from->table = event_table_new(NULL);
+	if (!from->known && (from->known = calloc(1, sizeof *from->known)))
+		from->known->keeps = true;
+	struct answering a = {.context = from, .question = question, .known = from->known};
+	struct event_table *table = from->table;
 	if (injection_record(session)->flags & RECORD_TRACE)
 		a.machines = from->models->n ? from->models->n : 1;
 	bool known = table && look(&a, session, index);
@@ -253,7 +264,6 @@ void answer_question(void *context, struct injection *session, uint32_t index, s
 		else if (resolve(&a, table, out, &found))
 			answer_event(&a, &found, out);
 	}
-	event_table_free(table);
 	tally_free(a.tally);
 	regions_free(a.regions);
 	view_free(a.view);

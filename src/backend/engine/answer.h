@@ -19,6 +19,9 @@ struct question;
 /* Borrowed for the session's life; read in the attendant, as it was when that began. */
 struct answer_context {
 	const struct counting_models *models; /* n 0: no machine runs */
+	/* the answering process's own, from its first question on: */
+	struct event_table *table;
+	struct knowledge *known; /* of the program's blocks */
 };
 
 /* An injection_answer: context is a struct answer_context. */

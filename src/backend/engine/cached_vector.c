@@ -136,6 +136,14 @@ const struct cached_vector *known_find(struct knowledge *k, const struct view_pr
 	struct cached_vector worked = {.code = code, .length = block->length_bytes, .insns = block->insns};
 	if (!work_out(k, &worked, &k->memory, block))
 		return NULL;
+	if (k->keeps) {
+		uint8_t *copy = arena_alloc(&k->memory, worked.length + 1u);
+		if (!copy) {
+			k->no_memory = true;
+			return NULL;
+		}
+		worked.code = memcpy(copy, code, worked.length);
+	}
 	if (!vec_push(&k->all, worked) || !hash_add(&k->index, hash, (uint32_t)k->all.count - 1)) {
 		k->no_memory = true;
 		return NULL;

@@ -29,7 +29,7 @@ struct known_rep {
 };
 
 struct cached_vector {
-	const uint8_t *code; /* in the record */
+	const uint8_t *code; /* in the record, or a copy */
 	uint16_t length, insns;
 	uint16_t n_counts, n_reps;
 	uint64_t starts; /* bit i: an instruction begins at byte i; of blocks of at most 64 bytes */
@@ -43,7 +43,8 @@ struct knowledge {
 	struct cached_vector last; /* of a block that was not kept */
 	struct arena memory, once; /* what they point to */
 	struct shapes *shapes;     /* of the instructions met so far; NULL: none yet */
-	bool unshared;             /* the caller's: there is one process, whose blocks are asked for once each */
+	bool keeps;    /* the caller's: it is used for further records, when those asked of before are gone */
+	bool unshared; /* the caller's: there is one process, whose blocks are asked for once each */
 	bool no_memory;
 };
 

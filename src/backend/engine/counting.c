@@ -214,6 +214,7 @@ bool counting_start(const struct target *target, const struct execution_event *e
 	if (!regions_plan(target->regions, target->n_regions, &ranges, &session.region_ranges, err))
 		goto fail;
 	session.regions = ranges, session.region_count = target->n_regions;
+	session.exclusive = target->exclusive;
 	/* the attendant is made first: it shall hold none of the command's descriptors */
 	if (n > 0 && !injection_new(&session, &c->session, err))
 		goto fail;
@@ -410,13 +411,9 @@ static bool fill(const struct counting *c, struct run *run, size_t i, const stru
 	return true;
 }
 
-/* Of one region. */
-static struct reading reading_in(const struct counting *c, const struct execution_event *event,
-				 const struct tally *tally, const struct execution_regions *regions,
-				 const struct counted_region *region, uint64_t ns)
+/* Why no count of the region is known; NULL. */
+static const char *region_unknown(const struct execution_regions *regions, const struct counted_region *region)
 {
-	struct reading r = {
-		.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
 	const char *why = regions->why ? regions->why : !region->asked ? regions->why_named : NULL;
 	if (!why && !region->asked && region->open)
 		why = "it was entered more often than left (a longjmp, an exception, a thread or the program "
@@ -424,6 +421,31 @@ static struct reading reading_in(const struct counting *c, const struct executio
 	if (!why && region->switched)
 		why = "a thread switched to another stack in it (a coroutine, a user-level thread): which "
 		      "instructions there belong to the region is unknown";
+	return why;
+}
+
+/* Of a region alone: what is not known of another may be in this one. */
+static const char *alone_unknown(const struct execution_regions *regions)
+{
+	const char *why = regions->alone_why;
+	for (size_t i = 0; i < regions->n && !why; i++)
+		if (!regions->all[i].hidden && region_unknown(regions, &regions->all[i]))
+			why = "where another region, which may lie in this one, ended is unknown";
+	return why;
+}
+
+/* Of one region; alone: of what took place outside of those entered in it. */
+static struct reading reading_in(const struct counting *c, const struct execution_event *event,
+				 const struct tally *tally, const struct execution_regions *regions,
+				 const struct counted_region *region, bool alone, uint64_t ns)
+{
+	struct reading r = {
+		.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
+	const uint64_t *count = alone ? region->alone : region->count;
+	const struct model_counts *models = alone ? region->models_alone : region->models;
+	const char *why = region_unknown(regions, region);
+	if (!why && alone)
+		why = alone_unknown(regions);
 	if (!event->exact && !event->modelled)
 		return failed("the engine does not count it");
 	if (!why && (event->modelled || exact_event_needs_trace(event->exact)))
@@ -439,19 +461,18 @@ static struct reading reading_in(const struct counting *c, const struct executio
 	if (why)
 		return failed(why);
 	if (event->exact)
-		return exact_event_value(event->exact, region->count, &r.count_raw)
+		return exact_event_value(event->exact, count, &r.count_raw)
 			       ? r
 			       : failed("the count does not fit in 64 bits");
 	r.source = SOURCE_MODEL;
 	r.machine = c->models.name(c->models.context, event->machine);
-	return c->models.value(c->models.context, event->modelled, &region->models[event->machine], &r.count_raw,
-			       &why)
+	return c->models.value(c->models.context, event->modelled, &models[event->machine], &r.count_raw, &why)
 		       ? r
 		       : failed(why);
 }
 
 static bool fill_region(const struct counting *c, struct run *run, const struct tally *tally,
-			const struct execution_regions *regions, size_t i, uint64_t ns)
+			const struct execution_regions *regions, size_t i, bool alone, uint64_t ns)
 {
 	const struct counted_region *from = &regions->all[i];
 	struct run_region *to = &run->regions[run->n_regions++];
@@ -471,12 +492,18 @@ static bool fill_region(const struct counting *c, struct run *run, const struct 
 			memcpy(name, from->name, from->name_bytes);
 		to->name = name;
 	}
+	to->exclusive = alone;
+	if (alone && to->name && to->text) {
+		bool same = strcmp(to->name, to->text) == 0;
+		to->name = arena_printf(&run->arena, "%s" REGION_EXCLUSIVE, to->name);
+		to->text = same ? to->name : to->text;
+	}
 	to->readings = arena_alloc(&run->arena, (c->n + 1) * sizeof *to->readings);
 	if (!to->name || !to->text || !to->readings)
 		return false;
 	for (size_t e = 0; e < c->n; e++) {
 		struct reading *r = &to->readings[e];
-		*r = reading_in(c, &c->events[e], tally, regions, from, ns);
+		*r = reading_in(c, &c->events[e], tally, regions, from, alone, ns);
 		if ((r->why && !(r->why = arena_strdup(&run->arena, r->why))) ||
 		    (r->machine && !(r->machine = arena_strdup(&run->arena, r->machine))))
 			return false;
@@ -500,11 +527,12 @@ static bool add_remark(struct run *run, enum note_rank rank, const char *text)
 static bool fill_regions(const struct counting *c, struct run *run, const struct tally *tally,
 			 const struct execution_regions *regions, uint64_t ns)
 {
-	run->regions = arena_alloc(&run->arena, (regions->n + 1) * sizeof *run->regions);
+	run->regions = arena_alloc(&run->arena, (2 * regions->n + 1) * sizeof *run->regions);
 	run->n_regions = 0;
-	for (size_t i = 0; run->regions && i < regions->n; i++)
-		if (!regions->all[i].hidden && !fill_region(c, run, tally, regions, i, ns))
-			return false;
+	for (unsigned alone = 0; alone <= regions->exclusive; alone++)
+		for (size_t i = 0; run->regions && i < regions->n; i++)
+			if (!regions->all[i].hidden && !fill_region(c, run, tally, regions, i, alone, ns))
+				return false;
 	return run->regions && (!regions->lost || add_remark(run, NOTE_ACT, regions->lost));
 }
 
@@ -655,7 +683,7 @@ static bool check_inside(const struct counting *c, const struct tally *tally,
 	for (size_t i = 0; i < out->n_events; i++)
 		for (size_t r = 0; r < c->n_asked && !out->events[i].why; r++) {
 			const struct reading reading = reading_in(c, &c->events[i], tally, regions,
-								  &regions->all[r], 0);
+								  &regions->all[r], false, 0);
 			if (reading.state != READING_COUNTED &&
 			    !(out->events[i].why = arena_printf(&out->arena, "in %s: %s", c->asked[r].name,
 								reading.why)))

@@ -85,10 +85,10 @@ void counting_end(struct counting *c);
 
 /* These, in a backend's table. */
 #define COUNTING_OPERATIONS                                                                                       \
-	.starts_only = true, .regions = true, .fits = counting_fits, .native = counting_native,                   \
-	.process = counting_process, .go = counting_go, .sample = counting_sample, .stop = counting_stop,         \
-	.blocks = counting_blocks, .system_calls = counting_system_calls, .inputs = counting_inputs,              \
-	.locations = counting_locations, .end = counting_end
+	.starts_only = true, .regions = true, .exclusive = true, .fits = counting_fits,                           \
+	.native = counting_native, .process = counting_process, .go = counting_go, .sample = counting_sample,     \
+	.stop = counting_stop, .blocks = counting_blocks, .system_calls = counting_system_calls,                  \
+	.inputs = counting_inputs, .locations = counting_locations, .end = counting_end
 
 /* For tests, between stop() and end(): the record; NULL: it ran natively. */
 const struct injection *counting_session(const struct counting *c);

@@ -95,6 +95,7 @@ static uint32_t regions_to(const struct execution_regions *regions, const struct
 		if (out) {
 			out[n].local = local;
 			memcpy(out[n].count, regions->all[index].count, sizeof out[n].count);
+			memcpy(out[n].alone, regions->all[index].alone, sizeof out[n].alone);
 		}
 		n++;
 	}

@@ -27,6 +27,7 @@ struct fold_row {
 struct fold_region {
 	uint32_t local, unused; /* the number that the process's record of regions gives it */
 	uint64_t count[COUNTS];
+	uint64_t alone[COUNTS]; /* 0 unless that is asked for */
 };
 
 struct fold_place {      /* an instruction */

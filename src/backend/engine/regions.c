@@ -301,20 +301,25 @@ static bool add_image_models(struct execution_regions *r, const struct region_im
 {
 	size_t words = r->machines * sizeof(struct model_counts) / sizeof(uint64_t);
 	uint64_t got, *all, offset = image->record ? image->record->models : 0;
+	uint64_t alone = offset + (uint64_t)RECORD_REGIONS_MOST * words * sizeof(uint64_t);
 	if (!image->n_regions)
 		return true;
 	if (!offset) {
 		r->models_why = "the engine kept no counts of the access stream by region";
 		return true;
 	}
-	if (!(all = injection_copy_words(image->session, offset, (uint64_t)image->n_regions * words, &got)))
-		return error_no_memory(err);
-	for (uint64_t w = 0; w < got; w++) {
-		uint64_t *to = (uint64_t *)&r->models[image->index[w / words] * r->machines] + w % words;
-		if (__builtin_add_overflow(*to, all[w], to))
-			r->models_why = "a count of the access stream does not fit in 64 bits";
+	for (unsigned of_alone = 0; of_alone <= r->exclusive; of_alone++) {
+		struct model_counts *sums = r->models + (of_alone ? r->n * r->machines : 0);
+		if (!(all = injection_copy_words(image->session, of_alone ? alone : offset,
+						 (uint64_t)image->n_regions * words, &got)))
+			return error_no_memory(err);
+		for (uint64_t w = 0; w < got; w++) {
+			uint64_t *to = (uint64_t *)&sums[image->index[w / words] * r->machines] + w % words;
+			if (__builtin_add_overflow(*to, all[w], to))
+				r->models_why = "a count of the access stream does not fit in 64 bits";
+		}
+		free(all);
 	}
-	free(all);
 	return true;
 }
 
@@ -324,10 +329,12 @@ static bool add_models(struct execution_regions *r, bool children, const struct 
 {
 	if (r->machines == 0)
 		return true;
-	if (!(r->models = calloc(r->n * r->machines + 1, sizeof *r->models)))
+	if (!(r->models = calloc(r->n * r->machines * (r->exclusive ? 2 : 1) + 1, sizeof *r->models)))
 		return error_no_memory(err);
-	for (size_t i = 0; i < r->n; i++)
+	for (size_t i = 0; i < r->n; i++) {
 		r->all[i].models = &r->models[i * r->machines];
+		r->all[i].models_alone = r->exclusive ? &r->models[(r->n + i) * r->machines] : NULL;
+	}
 	for (const struct region_image *image = images; image; image = image->next)
 		if ((children || image->count) && !add_image_models(r, image, err))
 			return false;
@@ -346,6 +353,7 @@ bool regions_new(const struct view *view, size_t n_asked, bool children, size_t 
 		goto out;
 	}
 	r->view = view, r->n_processes = view->n_processes, r->n_asked = n_asked, r->machines = machines;
+	r->exclusive = (injection_record(view->session)->flags & RECORD_EXCLUSIVE) != 0;
 	for (size_t i = 0; i < n_asked; i++)
 		if (!vec_push(&job.all, ((struct counted_region){.asked = true}))) {
 			error_no_memory(err);

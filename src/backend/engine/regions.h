@@ -10,7 +10,9 @@
  *     passes that did not end are in them up to the instruction at which the thread left or ended. Where a region
  *     that the program named was left, other than by its end, nobody can know (a longjmp may stay inside): `open`
  *     says that its counts are not to be used.
- *  3. why is set if the record lost something that any region's counts need; then none is used.
+ *  3. With `exclusive`, every instruction that is in a region is in exactly one region alone: the one of its
+ *     context that was entered last. Of nested regions, one alone is itself less those directly in it.
+ *  4. why is set if the record lost something that any region's counts need; then none is used.
  */
 #ifndef TARE_BACKEND_ENGINE_REGIONS_H
 #define TARE_BACKEND_ENGINE_REGIONS_H
@@ -40,6 +42,9 @@ struct counted_region {
 	uint64_t moved;
 	uint64_t count[COUNTS];
 	struct model_counts *models; /* [machines], of the access stream; NULL: not asked for, or not known */
+	/* exclusive: of those, what was executed while it was the region entered last */
+	uint64_t alone[COUNTS];
+	struct model_counts *models_alone; /* likewise */
 };
 
 struct execution_regions {
@@ -47,9 +52,11 @@ struct execution_regions {
 	size_t n, n_asked;
 	const char *why;             /* no region's counts can be used; a constant, or NULL */
 	const char *why_named;       /* none of those that the program named; likewise */
-	struct model_counts *models; /* [n][machines] */
+	struct model_counts *models; /* [n][machines]; with `exclusive` as many more, of each alone */
 	size_t machines;
 	const char *models_why;       /* none of the access stream's counts can be used; likewise */
+	const char *alone_why;        /* none of those of regions alone; likewise */
+	bool exclusive;               /* what was executed in each alone was asked for (RECORD_EXCLUSIVE) */
 	const char *lost;             /* not every region is here; likewise */
 	struct region_image **images; /* [n_processes], of the view; several may be one */
 	size_t n_processes;

@@ -30,10 +30,11 @@ struct tally_sum {
 	const struct tally_options *options;
 	struct tally *tally;
 	VEC(struct holder) holders;
-	VEC(struct seat) seats; /* of every thread that the view has */
-	uint32_t *row_of;       /* by process: index of its first row plus one; 0 */
-	struct leaders leaders; /* of root */
-	struct knowledge knowledge;
+	VEC(struct seat) seats;      /* of every thread that the view has */
+	uint32_t *row_of;            /* by process: index of its first row plus one; 0 */
+	struct leaders leaders;      /* of root */
+	struct knowledge *knowledge; /* the caller's, or own */
+	struct knowledge own;
 	const struct view_process *root;
 };
 
@@ -188,29 +189,44 @@ static void add_taken(struct tally *t, uint64_t count[COUNTS], const struct reco
 		subtract(t, &count[COUNT_TAKEN], edge, 1);
 }
 
-/* Where one execution of a block counts: in the row, then in each region of its context. */
+/* Where one execution of a block counts: in the row, then in each region of its context, then, where that is asked
+ * for, in the last of them alone. */
 struct tally_targets {
 	const uint32_t *regions;
-	uint32_t n;
+	uint32_t n, last; /* last: of the targets, from 0 on */
 };
 
 static struct tally_targets targets_of(struct tally_sum *job, const struct view_process *owner,
 				       const struct record_block *block)
 {
-	struct tally_targets to = {NULL, 0};
+	struct tally_targets to = {NULL, 0, 0};
 	uint32_t context = block->flags >> RECORD_BLOCK_CONTEXT_SHIFT;
 	bool damaged = false;
 	if (context && job->options->regions)
 		to.regions = regions_of(job->options->regions, owner, context, &to.n, &damaged);
 	if (damaged && !job->options->regions->why)
 		job->options->regions->why = "the engine's record of regions is damaged";
+	to.last = to.n + (to.n && job->options->regions->exclusive);
 	return to;
+}
+
+/* Is the block of the one region that is asked for? */
+static bool is_of(struct tally_sum *job, const struct view_process *owner, const struct record_block *block)
+{
+	struct tally_targets to = targets_of(job, owner, block);
+	for (uint32_t i = 0; i < to.n; i++)
+		if (&job->options->regions->all[to.regions[i]] == job->options->only)
+			return true;
+	return false;
 }
 
 static uint64_t *target(const struct tally_sum *job, const struct tally_targets *to, struct tally_row *row,
 			uint32_t i)
 {
-	return i == 0 ? row->count : job->options->regions->all[to->regions[i - 1]].count;
+	if (i == 0)
+		return row->count;
+	return i > to->n ? job->options->regions->all[to->regions[to->n - 1]].alone
+			 : job->options->regions->all[to->regions[i - 1]].count;
 }
 
 static bool tally_owner(struct tally_sum *job, const struct view_process *owner, const struct holder *holders,
@@ -218,6 +234,7 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 {
 	const struct record_site **sites;
 	size_t n_sites, site = 0;
+	bool only = job->options->only != NULL;
 	if (!prepare_leaders(job, owner, err))
 		return false;
 	if (!sort_sites(owner, &sites, &n_sites))
@@ -225,7 +242,7 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 	for (uint32_t number = owner->blocks.inherited; number < owner->blocks.count; number++) {
 		const struct record_block *block = view_block(owner, number);
 		const struct cached_vector *known = NULL;
-		struct tally_targets to = {NULL, 0};
+		struct tally_targets to = {NULL, 0, 0};
 		uint32_t leaders = 0;
 		while (site < n_sites && sites[site]->block < number)
 			site++;
@@ -233,8 +250,10 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 			uint64_t times = number < holders[h].limit ? view_entered(holders[h].thread, number) : 0;
 			if (times == 0)
 				continue;
+			if (!known && only && !is_of(job, owner, block))
+				break;
 			if (!known) {
-				known = known_find(&job->knowledge, owner, block);
+				known = known_find(job->knowledge, owner, block);
 				leaders = known && job->options->blocks
 						  ? known_leaders(known, owner, block, &job->leaders)
 						  : 0;
@@ -242,7 +261,7 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 				if (known)
 					note_strange(job->tally, known, owner, block);
 			}
-			if (job->knowledge.no_memory) {
+			if (job->knowledge->no_memory) {
 				free(sites);
 				return error_no_memory(err);
 			}
@@ -252,7 +271,7 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 				free(sites);
 				return true;
 			}
-			for (uint32_t i = 0; i <= to.n; i++) {
+			for (uint32_t i = 0; i <= to.last; i++) {
 				uint64_t *count = target(job, &to, holders[h].row, i);
 				bool right = i && !job->tally->why;
 				add_known(job, count, known, leaders, times);
@@ -271,7 +290,7 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 					each_unknown(job->tally, owner, block, &known->reps[r].each);
 					continue;
 				}
-				for (uint32_t i = 0; i <= to.n; i++) {
+				for (uint32_t i = 0; i <= to.last; i++) {
 					bool right = i && !job->tally->why;
 					add_each(job, target(job, &to, holders[h].row, i), &known->reps[r].each,
 						 view_counter(holders[h].thread, sites[s]->counter));
@@ -344,8 +363,11 @@ static void add_totals(struct tally_sum *job, const struct view_process *p)
 	for (uint32_t r = 0; regions && r < totals->n_regions; r++) {
 		size_t index = regions_index(job->options->regions, p, regions[r].local);
 		bool right = !job->tally->why;
-		for (size_t c = 0; index != SIZE_MAX && c < COUNTS; c++)
-			tally_add(job->tally, &job->options->regions->all[index].count[c], regions[r].count[c], 1);
+		for (size_t c = 0; index != SIZE_MAX && c < COUNTS; c++) {
+			struct counted_region *to = &job->options->regions->all[index];
+			tally_add(job->tally, &to->count[c], regions[r].count[c], 1);
+			tally_add(job->tally, &to->alone[c], regions[r].alone[c], 1);
+		}
 		tally_of_region(job->tally, job->options->regions, right);
 		if (index == SIZE_MAX)
 			mark(job->tally, "the totals of '%s' are damaged", p->path);
@@ -372,6 +394,8 @@ static bool correct(struct tally_sum *job, const struct view_process *p, struct 
 			mark(job->tally, "the engine's record corrects a block that does not exist");
 			return true;
 		}
+		if (job->options->only && !is_of(job, owner, block))
+			continue;
 		if (!prepare_leaders(job, owner, err))
 			return false;
 		if (!work(job, owner, block, c->done, &w)) {
@@ -380,7 +404,7 @@ static bool correct(struct tally_sum *job, const struct view_process *p, struct 
 			return true;
 		}
 		struct tally_targets to = targets_of(job, owner, block);
-		for (uint32_t k = 0; k <= to.n; k++) {
+		for (uint32_t k = 0; k <= to.last; k++) {
 			uint64_t *count = target(job, &to, row, k);
 			bool right = k && !job->tally->why;
 			for (unsigned e = 0; e < COUNT_STATIC; e++)
@@ -598,8 +622,9 @@ bool tally_new(const struct view *view, const struct tally_options *options, str
 	judge(&job);
 	if (!make_rows(&job, err))
 		goto out;
-	job.knowledge.unshared = job.holders.count &&
-				 job.holders.items[0].owner == job.holders.items[job.holders.count - 1].owner;
+	job.knowledge = options->knowledge ? options->knowledge : &job.own;
+	job.own.unshared = job.holders.count &&
+			   job.holders.items[0].owner == job.holders.items[job.holders.count - 1].owner;
 	for (size_t i = 0, next; i < job.holders.count; i = next) {
 		next = i;
 		while (next < job.holders.count && job.holders.items[next].owner == job.holders.items[i].owner)
@@ -630,7 +655,7 @@ out:
 	vec_free(&job.holders);
 	vec_free(&job.seats);
 	free(job.row_of);
-	knowledge_free(&job.knowledge);
+	knowledge_free(&job.own);
 	free(job.leaders.at);
 	return done;
 }

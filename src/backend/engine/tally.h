@@ -26,6 +26,8 @@
 #include "engine/inject/view.h"
 #include "model/core/counts.h"
 
+struct knowledge;
+
 struct tally_row {
 	uint32_t process; /* index in the view */
 	uint32_t pid, tid;
@@ -60,6 +62,10 @@ struct tally_options {
 	size_t machines;
 	struct execution_regions *regions; /* to which what was counted in each is added; NULL: not wanted */
 	bool still_running;                /* a look while programs run: their not having ended is no fault */
+	/* one of regions->all: what was executed elsewhere is in no count, of rows and regions; NULL: all */
+	const struct counted_region *only;
+	/* what is known of blocks by their bytes, from earlier tallies (it `keeps`), and for later ones; NULL */
+	struct knowledge *knowledge;
 };
 
 /* On success *out is the caller's. A record that is inexact is no failure: see why. */

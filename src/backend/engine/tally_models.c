@@ -94,6 +94,14 @@ static void check_regions(struct tally *t, const struct tally_options *options)
 						"were executed in it";
 		bool right = !t->why;
 		count_stream(t, region->count, region->models);
+		if (region->models_alone) {
+			/* what led to the end of a pass is in the stream of the region, and not in its blocks */
+			if (region->models_alone[0].stream[STREAM_INSTRUCTIONS] !=
+			    region->alone[COUNT_INSTRUCTIONS])
+				r->alone_why = "the access stream's instructions of a region alone are not those "
+					       "that were executed in it";
+			count_stream(t, region->alone, region->models_alone);
+		}
 		tally_of_region(t, r, right);
 	}
 }

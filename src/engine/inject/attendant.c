@@ -8,13 +8,14 @@
  *     ASK_OWN ──► a worker takes the record that the process has made (own.h) ──► GRANTED; the worker is that record's attendant
  *
  *     ASK_FUNCTIONS ──► the functions of a module's file are put into the record (injection.c) ──► NONE
- *     ASK_COUNTS ──► a worker answers what the program's libtare asks (injection.c) ──► NONE
+ *     ASK_COUNTS ──► the answerer, one worker for all of these, answers what the program's libtare asks (injection.c) ──► NONE
  *     ASK_FOLD ──► a worker folds what is due (injection.c) ──► NONE
  *
  * What always holds:
  *  1. A process is traced from its request to the end of its execve and at no other time, so that programs which
  *     trace others, stop and continue behave as natively.
- *  2. One worker for one request: an execve that blocks delays nobody else's.
+ *  2. One worker for one request: an execve that blocks delays nobody else's. Counts alone are asked of one
+ *     worker, one question after the other: it keeps what it has learned of the programs' code.
  *  3. A program that cannot be taken over runs natively; then its entry, or that of the process it was, is marked
  *     inexact.
  *  4. Signals meant for tare's process group do not end the attendant; its parent does, or its parent's death:
@@ -295,11 +296,52 @@ static bool all_ended(const struct takeover *how)
 	return count > 0 && ended == count;
 }
 
+/* Forks the answerer, which ends with the attendant. Returns the pipe into which the numbers of those who ask are
+ * written; -1: there is none. */
+static int start_answerer(const struct takeover *how, const struct attendant_duties *duties)
+{
+	int ends[2];
+	uint32_t index;
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return -1;
+	pid_t pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		signal(SIGCHLD, SIG_DFL);
+		signal(SIGRTMAX, SIG_IGN); /* what it has begun it ends */
+		while (read(ends[0], &index, sizeof index) == sizeof index) {
+			duties->answer(duties->arg, index);
+			answer(&how->processes[index], RECORD_ASK_NONE);
+		}
+		_exit(0);
+	}
+	close(ends[0]);
+	if (pid > 0)
+		return ends[1];
+	close(ends[1]);
+	return -1;
+}
+
+/* False: nobody will answer. */
+static bool pass_on(const struct takeover *how, const struct attendant_duties *duties, int *answerer,
+		    uint32_t index)
+{
+	if (*answerer < 0)
+		*answerer = start_answerer(how, duties);
+	if (*answerer >= 0 && write(*answerer, &index, sizeof index) == sizeof index)
+		return true;
+	if (*answerer >= 0)
+		close(*answerer); /* it has died: the next question gets another one */
+	*answerer = -1;
+	return false;
+}
+
 /* own: of a record of one process and its children, with which it ends. */
 static void serve(const struct takeover *how, const struct attendant_duties *duties, bool own)
 {
 	struct record_session *record = how->record;
 	const struct timespec patience = {1, 0};
+	int answerer = -1;
 	for (uint32_t seen = 0;;) {
 		uint32_t requests = __atomic_load_n(&record->requests, __ATOMIC_ACQUIRE);
 		if (requests == seen) {
@@ -331,7 +373,14 @@ static void serve(const struct takeover *how, const struct attendant_duties *dut
 			answer(process, RECORD_ASK_NONE);
 			continue;
 		}
+		if (answering) {
+			if (!pass_on(how, duties, &answerer, index - 1))
+				answer(process, RECORD_ASK_NONE);
+			continue;
+		}
 		pid_t self = getpid(), worker = fork();
+		if (worker == 0 && answerer >= 0)
+			close(answerer);
 		if (worker == 0 && ask == RECORD_ASK_OWN) {
 			serve_own(how, index - 1, self);
 			_exit(0);
@@ -339,19 +388,16 @@ static void serve(const struct takeover *how, const struct attendant_duties *dut
 		if (worker == 0) {
 			signal(SIGCHLD, SIG_DFL);
 			signal(SIGRTMAX, SIG_IGN); /* what it has begun it ends */
-			if (folding || answering) {
-				if (folding)
-					duties->fold(duties->arg);
-				else
-					duties->answer(duties->arg, index - 1);
+			if (folding) {
+				duties->fold(duties->arg);
 				answer(process, RECORD_ASK_NONE);
 			} else {
 				follow(how, index - 1);
 			}
 			_exit(0);
 		}
-		if (worker < 0 && (folding || answering)) {
-			/* a part stays whole: the next one sees it again; a question is not answered */
+		if (worker < 0 && folding) {
+			/* a part stays whole: the next one sees it again */
 			answer(process, RECORD_ASK_NONE);
 			continue;
 		}

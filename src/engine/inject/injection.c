@@ -117,6 +117,8 @@ static bool set_trace(struct injection *session, const struct injection_options 
 		record->flags |= RECORD_TRACE | RECORD_CALLS | RECORD_NOT_INLINE |
 				 (options->trace ? RECORD_ACCESSES : 0) |
 				 (options->calls_alone ? RECORD_CALLS_ALONE : 0);
+	if (options->exclusive)
+		record->flags |= RECORD_EXCLUSIVE;
 	record->call_event_count = (uint32_t)options->call_event_count;
 	if (options->call_event_count)
 		memcpy(record->call_events, options->call_events,

@@ -51,6 +51,7 @@ struct injection_options {
 	/* struct record_region_range [region_ranges] (wire/region.h) of region_count regions; copied */
 	const void *regions;
 	size_t region_ranges, region_count;
+	bool exclusive; /* of each region, what is executed in none that was entered in it, too */
 	/* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	const uint8_t (*watches)[4];
 	size_t watch_count;

@@ -64,6 +64,8 @@ enum {
 	/* A vfork's child is in its parent's graph, as it is in its memory; with this its calls are in none. */
 	RECORD_CALLS_ALONE = 256,
 	RECORD_SITES = 4, /* and counted by instruction, for session->watches */
+	/* what a region counts outside of those entered in it is wanted, too (wire/region.h) */
+	RECORD_EXCLUSIVE = 512,
 };
 
 /* An event of the call graph: a sum of what the encodings of instructions, taken branches and iterations tell

@@ -6,6 +6,9 @@
  * numbered as they come up; context 0 is "in no region". A block's context is in its record_block's flags, from
  * RECORD_BLOCK_CONTEXT_SHIFT on.
  *
+ * With RECORD_EXCLUSIVE a context's members are in the order in which they were entered, the engine's own first:
+ * what is executed in the context is the last one's alone (exclusive), and all members' (inclusive).
+ *
  * libtare's side: an instruction that does nothing on any CPU (a 9-byte nop whose displacement is a magic number),
  * right where the runtime is to act:
  *
@@ -119,7 +122,7 @@ struct record_regions {
 	uint64_t regions, contexts, members, passes, names; /* offsets from here */
 	uint64_t bytes;
 	/* offset in the file of struct model_counts [region][machines, at least 1], sparse; 0 without
-	 * RECORD_TRACE */
+	 * RECORD_TRACE. With RECORD_EXCLUSIVE those of regions alone follow, from RECORD_REGIONS_MOST on */
 	uint64_t models;
 };
 

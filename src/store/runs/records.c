@@ -186,7 +186,7 @@ static const struct field of_breakdown_head[] = {
 	{.column = "breakdown_by",
 	 .type = FIELD_INT,
 	 .offset = offsetof(struct breakdown_head, by),
-	 .most = BREAKDOWN_BY_OBJECT},
+	 .most = BREAKDOWN_BY_LIBRARY},
 	{.column = "breakdown_run", .type = FIELD_SIZE, .offset = offsetof(struct breakdown_head, run)},
 	{.column = "breakdown_runs", .type = FIELD_SIZE, .offset = offsetof(struct breakdown_head, runs)},
 	{.column = "breakdown_inclusive",

@@ -6,7 +6,8 @@
  *
  * What always holds (under rt.lock):
  *  1. A context is a set of regions, sorted; the same set is the same number. It never changes, so that a block's
- *     context is its own for ever.
+ *     context is its own for ever. With RECORD_EXCLUSIVE it is a list, in the order in which they were entered, with
+ *     the engine's own (REGION_HIDDEN) in front.
  *  2. In a context that has a region of code at its own level, every address outside of the region's ranges is an
  *     event, and every call leaves by EXIT_CALL: so code executed in such a context is in the ranges.
  *  3. When room runs out (record_regions.lost) nothing is an event any more: what was counted until then is not
@@ -62,6 +63,8 @@ void regions_lost(uint32_t what) { __atomic_or_fetch(&rt.record_regions->lost, w
 
 /* ---- the record ------------------------------------------------------------------------------- */
 
+static bool exclusive(void) { return (rt.setup->flags & RECORD_EXCLUSIVE) != 0; }
+
 static uint64_t whole_pages(uint64_t bytes) { return (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1); }
 
 static struct record_regions *fresh_record(struct record_process *process)
@@ -75,7 +78,7 @@ static struct record_regions *fresh_record(struct record_process *process)
 	}
 	*r = fresh;
 	if (rt.trace) {
-		uint64_t bytes = RECORD_REGIONS_MOST * stream_counts() * 8;
+		uint64_t bytes = RECORD_REGIONS_MOST * stream_counts() * 8 * (exclusive() ? 2 : 1);
 		if (rt.region_models)
 			sys2(SYS_munmap, rt.region_models, whole_pages(bytes));
 		r->models = record_reserve(bytes);
@@ -209,10 +212,16 @@ void regions_counted(struct thread *t)
 	if (!rt.trace || !t->context || !rt.region_models || !t->counted)
 		return;
 	uint32_t n = context_members(t->context, &members);
+	uint64_t *alone = n && exclusive() ? rt.region_models + (RECORD_REGIONS_MOST +
+								 (members[n - 1] >> 1) % RECORD_REGIONS_MOST) *
+									words
+					   : NULL;
 	for (uint64_t w = 0; w < words; w++) {
 		uint64_t more = now[w] - t->counted[w];
 		for (uint32_t i = 0; more && i < n; i++)
 			rt.region_models[((members[i] >> 1) % RECORD_REGIONS_MOST) * words + w] += more;
+		if (alone && more)
+			alone[w] += more;
 		t->counted[w] = now[w];
 	}
 }
@@ -261,6 +270,19 @@ static uint32_t interned(const uint32_t *members, uint32_t n)
 	return id;
 }
 
+static bool is_hidden(uint32_t region)
+{
+	const struct record_region *r = &all_regions()[region % RECORD_REGIONS_MOST];
+	uint64_t name = __atomic_load_n(&r->name, __ATOMIC_RELAXED);
+	return !r->asked && r->name_bytes && name < RECORD_NAMES_BYTES && all_names()[name] == REGION_HIDDEN;
+}
+
+/* Is a region that is entered to stand in front of this member? */
+static bool stands_before(uint32_t region, uint32_t member)
+{
+	return exclusive() ? is_hidden(region) && !is_hidden(member >> 1) : member >> 1 >= region;
+}
+
 enum move { MOVE_IN, MOVE_IN_AT_OWN_LEVEL, MOVE_OUT, MOVE_CALL };
 
 static uint32_t moved(uint32_t context, uint32_t region, enum move move)
@@ -273,15 +295,16 @@ static uint32_t moved(uint32_t context, uint32_t region, enum move move)
 	uint32_t count = context_members(context, &members), own = region << 1 | (move != MOVE_IN_AT_OWN_LEVEL);
 	bool placed = move >= MOVE_OUT;
 	for (uint32_t i = 0; i < count; i++) {
+		bool same = members[i] >> 1 == region;
 		if (move == MOVE_CALL) {
 			to[n++] = members[i] | 1;
 			continue;
 		}
-		if (!placed && members[i] >> 1 >= region) {
+		if (!placed && (same || stands_before(region, members[i]))) {
 			to[n++] = own;
 			placed = true;
 		}
-		if (members[i] >> 1 != region)
+		if (!same)
 			to[n++] = members[i];
 	}
 	if (!placed)
