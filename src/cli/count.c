@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/perfex_costs.h"
 #include "cli/command.h"
 #include "cli/count.h"
 #include "cli/count_control.h"
@@ -59,6 +60,16 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 	out->ids = ids->numbers.items;
 	out->n_ids = ids->numbers.count;
 	return true;
+}
+
+/* "auto": of the machine that is counted, or the first one that is modelled. */
+static bool find_costs(struct count_command *count, struct error *err)
+{
+	const struct count_request *r = &count->request;
+	bool named = strcmp(r->costs, "auto") != 0;
+	const char *machine = perfex_costs_machine(r->on);
+	return explain_find_costs(named ? r->costs : NULL, machine ? machine : "host", !machine, r->confidence,
+				  !r->quiet, &count->costs, err);
 }
 
 static bool choose_events(struct count_command *c, struct error *err)
@@ -194,6 +205,7 @@ static void close_all(struct count_command *count)
 		control_close(&count->control);
 	if (count->has_parameters)
 		parameters_free(&count->parameters);
+	costs_free(&count->costs.costs);
 	count_request_free(&count->request);
 	arena_free(&count->arena);
 }
@@ -263,6 +275,10 @@ static bool prepare(struct count_command *count, int *code, struct error *err)
 	if (!session_add_regions(&count->session, r->regions.items, r->regions.count, err)) {
 		if (err->code != ERROR_USAGE)
 			*code = TARE_CANNOT_MEASURE;
+		return false;
+	}
+	if (r->costs && !find_costs(count, err)) {
+		*code = err->code == ERROR_NOT_FOUND ? TARE_USAGE : TARE_CANNOT_MEASURE;
 		return false;
 	}
 	if (r->exclusive && !session_ask_exclusive(&count->session, err))

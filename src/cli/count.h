@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "base/arena.h"
+#include "cli/explain_costs.h"
 #include "cli/count_openmetrics.h"
 #include "cli/count_options.h"
 #include "cli/count_output.h"
@@ -25,6 +26,7 @@ struct count_command {
 	struct launched launched; /* which rank of several it is */
 	bool joint;               /* … and the ranks have one report */
 	struct ranks_folder *ranks;
+	struct costs_found costs; /* --costs */
 	struct arena arena;
 };
 

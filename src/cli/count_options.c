@@ -54,6 +54,7 @@ enum {
 	INCLUSIVE,
 	EXCLUSIVE,
 	BY_FILE,
+	COSTS,
 	REGION,
 	REQUIRE,
 	STRICT,
@@ -201,6 +202,11 @@ const struct option_row count_option_rows[] = {
 	{.help = "Formats of older tools"},
 	{'P', "parameters", "FILE", "read run_p5mon's parameters from a file, see tare-parameters(5)", PARAMETERS},
 	{'F', "parameter", "KEY=VALUE", "set one parameter, whatever the file says", OVERRIDE},
+	{0, "costs", "auto|FILE|MACHINE",
+	 "with --compat perfex: also the time of each count, by what events cost on the machine that was counted "
+	 "(auto), on "
+	 "another one, or by a file (perfex -y)",
+	 COSTS},
 	{0, "compat", "p5mon|perfex",
 	 "report in that tool's format. With perfex, -a means all its events, and -e also takes "
 	 "its numbers 0 to 31",
@@ -347,6 +353,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case INCLUSIVE: return r->inclusive = true;
 	case EXCLUSIVE: return r->exclusive = true;
 	case BY_FILE: r->by_file = value; return true;
+	case COSTS: r->costs = value; return true;
 	case COMPAT:
 		if (!parse_word(value, tools, "p5mon or perfex", &word, err))
 			return false;
@@ -385,7 +392,7 @@ static bool check(const struct count_request *r, struct error *err)
 	const char *lost = !r->compat                                         ? NULL
 			   : r->gross                                         ? "--gross"
 			   : r->statistics                                    ? "--statistics"
-			   : r->per_thread                                    ? "--per-thread"
+			   : r->per_thread && r->compat == COMPAT_P5MON       ? "--per-thread"
 			   : r->per_process                                   ? "--per-process"
 			   : r->per_cpu                                       ? "--per-cpu"
 			   : r->all_repetitions && r->compat == COMPAT_PERFEX ? "--all-repetitions"
@@ -430,6 +437,10 @@ static bool check(const struct count_request *r, struct error *err)
 	if (r->by && !r->by_file && (r->format == FORMAT_CSV || r->compat != COMPAT_NONE)) {
 		error_set(err, ERROR_USAGE, "this report's format cannot show --by");
 		return error_hint(err, "--by-file FILE writes it to a file of its own");
+	}
+	if (r->costs && r->compat != COMPAT_PERFEX) {
+		error_set(err, ERROR_USAGE, "--costs is for --compat perfex");
+		return error_hint(err, "'tare explain' shows a program's time by cause");
 	}
 	if (r->exclusive && targets)
 		return error_set(err, ERROR_USAGE, "--exclusive is for programs that tare starts");

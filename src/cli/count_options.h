@@ -37,6 +37,7 @@ struct count_request {
 	bool inclusive;             /* --inclusive: --by with what was called */
 	bool exclusive;             /* --exclusive: of regions, outside of those in them */
 	const char *by_file;        /* --by-file; NULL */
+	const char *costs;          /* --costs; NULL */
 	const char *on;             /* "auto" unless given */
 	const char *output;         /* -o, with its %r, %h and %p filled in; NULL */
 	const char *parameter_file; /* -P; NULL */

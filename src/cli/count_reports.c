@@ -16,6 +16,15 @@ struct rendering {
 	struct p5mon_header header;
 };
 
+static void render_perfex(FILE *out, const struct count_command *count)
+{
+	const struct costs_found *found = &count->costs;
+	struct perfex_costs costs = {&found->costs, found->costs.title ? found->costs.title : ""};
+	report_perfex(out, count->session.result, count->request.costs && found->known ? &costs : NULL);
+	if (count->request.costs && *found->why)
+		fprintf(out, "%s%s\n", found->known ? "" : "No times: ", found->why);
+}
+
 static void render(FILE *out, void *context)
 {
 	const struct rendering *rendering = context;
@@ -30,7 +39,7 @@ static void render(FILE *out, void *context)
 	else if (count->request.compat == COMPAT_P5MON)
 		report_p5mon(out, count->session.result, count->session.events, &rendering->header, all);
 	else if (count->request.compat == COMPAT_PERFEX)
-		report_perfex(out, count->session.result, count->session.events);
+		render_perfex(out, count);
 	else
 		report_text(out, count->session.result, &rendering->options);
 }

@@ -10,6 +10,8 @@
 #include "cli/paper_tools.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +19,13 @@
 
 #include "base/vec.h"
 #include "cli/command.h"
+#include "cli/perfex_costs.h"
 #include "cli/say.h"
 
 struct tool_words {
 	VEC(char *) all;
 	bool no_memory;
+	bool done; /* what was asked for is done: there is nothing to count */
 };
 
 static void add(struct tool_words *w, const char *word)
@@ -40,6 +44,8 @@ static int run(struct tool_words *w, bool done, struct error *err)
 		done = error_no_memory(err);
 	if (!done)
 		code = say_failure(err);
+	else if (w->done)
+		code = 0;
 	else if (vec_push(&w->all, NULL))
 		code = command_count((int)w->all.count - 1, w->all.items);
 	for (size_t i = 0; i < w->all.count; i++)
@@ -51,29 +57,32 @@ static int run(struct tool_words *w, bool done, struct error *err)
 /* ---- perfex ---- */
 
 static const char perfex_usage[] =
-	"usage: perfex [-a | -e EVENT [-e EVENT]] [-k] [-o FILE] COMMAND [ARGS...]\n\n"
+	"usage: perfex [-a | -e EVENT [-e EVENT]] [-k] [-x] [-mp] [-s] [-y] [-c FILE]\n"
+	"              [-o FILE] COMMAND [ARGS...]\n"
+	"       perfex -t | -T [-c FILE]\n\n"
 	"Counts events of a program by the numbers of the R10000's, with tare.\n\n"
 	"  -a          all events, each in the lines of its counter\n"
 	"  -e EVENT    an event: 0 to 15 of counter 0, 16 to 31 of counter 1, or a name\n"
 	"              of tare's; at most two (default: T5_EVENT0 and T5_EVENT1, else 0\n"
 	"              and 16: cycles)\n"
 	"  -k          count at kernel level, too\n"
+	"  -x          count exceptions, too: here, they are handled at kernel level,\n"
+	"              which is counted as a whole\n"
+	"  -mp         also a listing for each thread\n"
+	"  -s          count from SIGUSR1 to SIGUSR2, sent to perfex\n"
+	"  -y          also times: counts times costs, and statistics\n"
+	"  -c FILE     the costs of this file, instead of the machine's\n"
+	"  -t          print the costs as a file for -c\n"
+	"  -T          print the costs by event\n"
 	"  -o FILE     write the report there (default: standard error)\n"
 	"  -h, --help  show this help\n\n"
 	"TARE_ON in the environment is tare's backend: exact, model:r10000, ...\n"
-	"(default: auto). Not here yet: -mp, -s, -x, -y, -t, -T, -c, -p; see perfex(1).\n";
+	"(default: auto). Not here: -p; see perfex(1).\n";
 
 /* What perfex has and tare has not: the reason, and what to do. */
 static const struct {
 	const char *option, *why, *hint;
 } missing[] = {
-	{"-mp", "threads have no lines in this format yet", "use 'tare count --per-thread'"},
-	{"-s", "tare does not start and stop on signals", "use 'tare count --control FIFO'"},
-	{"-x", "this machine has no exception level: its exceptions are counted at kernel level", "use -k"},
-	{"-y", "tare has no costs of events here yet", "without -y, the counts are shown"},
-	{"-t", "tare has no costs of events here yet", ""},
-	{"-T", "tare has no costs of events here yet", ""},
-	{"-c", "tare has no costs of events here yet", ""},
 	{"-p", "tare does not count processes that are not waited for apart", "use 'tare count --per-process'"},
 	{"-pp", "tare does not count processes that are not waited for apart", "use 'tare count --per-process'"},
 };
@@ -109,55 +118,137 @@ static void add_events(struct tool_words *w, const char *events[2], int n, bool 
 	}
 }
 
-static bool perfex_words(struct tool_words *w, int argc, char **argv, struct error *err)
+/* ---- -s ---- */
+
+static int commands_to = -1; /* for the handler alone */
+
+static void send_command(int number)
 {
-	const char *events[3] = {NULL};
-	int i, n = 0;
-	bool all = false, kernel = false;
-	add(w, "count");
-	add(w, "--compat");
-	add(w, "perfex");
-	for (i = 1; i < argc && argv[i][0] == '-' && argv[i][1]; i++) {
-		const char *option = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+	int was = errno;
+	const char *text = number == SIGUSR1 ? "enable\n" : "disable\n";
+	if (write(commands_to, text, strlen(text)) < 0)
+		errno = was; /* the command has ended: nobody is told */
+	errno = was;
+}
+
+/* SIGUSR1 and SIGUSR2 become the commands of a FIFO (--control), which is a pipe to this process itself. */
+static bool switch_by_signals(struct tool_words *w, struct error *err)
+{
+	struct sigaction action = {.sa_handler = send_command, .sa_flags = SA_RESTART};
+	char path[64];
+	int ends[2];
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0 ||
+	    sigaction(SIGUSR1, (commands_to = ends[1], &action), NULL) != 0 ||
+	    sigaction(SIGUSR2, &action, NULL) != 0)
+		return error_set_errno(err, ERROR_SYSTEM, errno, "perfex: cannot wait for signals");
+	snprintf(path, sizeof path, "/proc/self/fd/%d", ends[0]);
+	add(w, "--control");
+	add(w, path);
+	add(w, "--begin-off");
+	return true;
+}
+
+/* ---- the options ---- */
+
+struct perfex_options {
+	const char *events[3];
+	const char *costs, *output;
+	int n;
+	bool all, kernel, exception, threads, switched, times, print, by_event;
+};
+
+static bool perfex_value(struct perfex_options *o, const char *option, const char *value, struct error *err)
+{
+	if (!needs(option, value, err))
+		return false;
+	if (option[1] == 'o')
+		o->output = value;
+	else if (option[1] == 'c')
+		o->costs = value;
+	else if (o->n < 3)
+		o->events[o->n++] = value;
+	return true;
+}
+
+/* *i: of the first word that is no option. */
+static bool perfex_parse(struct perfex_options *o, int argc, char **argv, int *i, struct error *err)
+{
+	const struct {
+		const char *name;
+		bool *on;
+	} switches[] = {{"-a", &o->all},      {"-k", &o->kernel}, {"-x", &o->exception}, {"-mp", &o->threads},
+			{"-s", &o->switched}, {"-y", &o->times},  {"-t", &o->print},     {"-T", &o->by_event}};
+	for (*i = 1; *i < argc && argv[*i][0] == '-' && argv[*i][1]; ++*i) {
+		const char *option = argv[*i];
+		bool *on = NULL;
 		if (strcmp(option, "--") == 0) {
-			i++;
+			++*i;
 			break;
 		}
-		if (strcmp(option, "-a") == 0) {
-			all = true;
-		} else if (strcmp(option, "-k") == 0) {
-			kernel = true;
-		} else if (strcmp(option, "-e") == 0 || strcmp(option, "-o") == 0) {
-			if (!needs(option, value, err))
-				return false;
-			if (option[1] == 'o') {
-				add(w, option);
-				add(w, value);
-			} else if (n < 3) {
-				events[n++] = value;
-			}
-			i++;
-		} else {
+		for (size_t k = 0; k < sizeof switches / sizeof *switches; k++)
+			if (strcmp(option, switches[k].name) == 0)
+				on = switches[k].on;
+		if (on)
+			*on = true;
+		else if (strcmp(option, "-e") && strcmp(option, "-o") && strcmp(option, "-c"))
 			return refuse(option, err);
-		}
+		else if (!perfex_value(o, option, ++*i < argc ? argv[*i] : NULL, err))
+			return false;
 	}
-	if (all && n)
+	return true;
+}
+
+static bool perfex_check(const struct perfex_options *o, bool command, struct error *err)
+{
+	if (o->all && o->n)
 		return error_set(err, ERROR_USAGE, "perfex: choose -a or -e");
-	if (all && kernel) {
+	if (o->all && (o->kernel || o->exception)) {
 		error_set(err, ERROR_UNSUPPORTED, "perfex: -a counts at user level alone");
-		return error_hint(err, "choose events by -e with -k");
+		return error_hint(err, "choose events by -e with -k or -x");
 	}
-	if (n > 2)
+	if (o->n > 2)
 		return error_set(err, ERROR_USAGE, "perfex: at most two events, one of each counter");
-	if (i == argc) {
+	if ((o->print || o->by_event) && command)
+		return error_set(err, ERROR_USAGE, "perfex: -t and -T print costs, and run no command");
+	if (o->costs && !o->times && !o->print && !o->by_event)
+		return error_set(err, ERROR_USAGE, "perfex: -c goes with -y, -t or -T");
+	if (!command && !o->print && !o->by_event) {
 		error_set(err, ERROR_USAGE, "perfex: no command is given");
 		return error_hint(err, "'perfex -a COMMAND ARGS...'; 'perfex --help'");
 	}
-	if (all)
+	return true;
+}
+
+static bool perfex_words(struct tool_words *w, int argc, char **argv, struct error *err)
+{
+	struct perfex_options o = {0};
+	const char *on = getenv("TARE_ON");
+	int i;
+	if (!perfex_parse(&o, argc, argv, &i, err) || !perfex_check(&o, i < argc, err))
+		return false;
+	if (o.print || o.by_event) {
+		w->done = perfex_print_costs(o.costs, on, o.by_event, err);
+		return w->done;
+	}
+	add(w, "count");
+	add(w, "--compat");
+	add(w, "perfex");
+	if (o.output) {
+		add(w, "-o");
+		add(w, o.output);
+	}
+	if (o.all)
 		add(w, "-a");
 	else
-		add_events(w, events, n, kernel);
-	const char *on = getenv("TARE_ON");
+		add_events(w, o.events, o.n, o.kernel || o.exception);
+	if (o.threads)
+		add(w, "--per-thread");
+	if (o.times) {
+		add(w, "--costs");
+		add(w, o.costs ? o.costs : "auto");
+	}
+	if (o.switched && !switch_by_signals(w, err))
+		return false;
 	if (on && *on) {
 		add(w, "--on");
 		add(w, on);

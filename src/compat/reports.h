@@ -20,7 +20,14 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 		  const struct p5mon_header *header, bool all_results);
 void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table, bool all_results);
 
-/* perfex's listing (Zagha, Appendix C): dotted lines, counter 0's events then counter 1's. */
-void report_perfex(FILE *out, const struct result *result, const struct event_table *table);
+/* perfex -y: what counts are multiplied with, and where it is from. */
+struct costs;
+struct perfex_costs {
+	const struct costs *costs;
+	const char *origin;
+};
+/* perfex's listing (Zagha, Appendix C): dotted lines, counter 0's events then counter 1's. costs: NULL without
+ * -y. */
+void report_perfex(FILE *out, const struct result *result, const struct perfex_costs *costs);
 
 #endif

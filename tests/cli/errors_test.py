@@ -142,8 +142,9 @@ for text, place, fact in (
 write("bad.parms", "(p5mon use_assembly_regions = yes; instructions_executed = yes; end)")
 refused(tare("count", "-P", "bad.parms", "--on", "perf", "true"), 2, "bad.parms:1:8:", "the program's own regions, of a backend that does not see them,")
 for option in ("--gross", "--per-thread", "--per-process"):
-    for compat in ("p5mon", "perfex"):
+    for compat in ("p5mon", "perfex") if option != "--per-thread" else ("p5mon",):
         refused(tare("count", "--compat", compat, option, "true"), 2, f"--compat {compat} has no {option}", f"{option} with --compat {compat}")
+refused(tare("count", "--costs", "auto", "true"), 2, "--costs is for --compat perfex", "--costs without --compat perfex")
 refused(tare("count", "--compat", "p5mon", "--per-cpu", "-a", "true"), 2, "--compat p5mon has no --per-cpu", "--per-cpu with --compat")
 refused(tare("count", "--compat", "perfex", "--all-repetitions", "true"), 2, "--compat perfex has no --all-repetitions", "--all-repetitions with --compat perfex")
 write("empty.parms", "(p5mon command = true; end)")

@@ -68,15 +68,123 @@ for words, told in {
     ("-a", "-k", "./hello"): "choose events by -e with -k",
     ("-a",): "no command is given",
     ("-z", "./hello"): "unknown option '-z'",
-    ("-mp", "-e", "15", "./hello"): "use 'tare count --per-thread'",
-    ("-s", "./hello"): "does not start and stop on signals",
-    ("-x", "./hello"): "no exception level",
-    ("-y", "./hello"): "no costs of events here yet",
-    ("-c", "table", "./hello"): "no costs of events here yet",
+    ("-p", "./hello"): "use 'tare count --per-process'",
+    ("-c", "table", "./hello"): "-c goes with -y, -t or -T",
+    ("-a", "-x", "./hello"): "choose events by -e with -k or -x",
+    ("-t", "./hello"): "run no command",
+    ("-y", "-c", "nowhere.costs", "-e", "15", "./hello"): "nowhere.costs",
+    ("-y", "-c"): "option '-c' needs a value",
 }.items():
     ran = tool("perfex", *words, TARE_ON="exact")
     ok(ran.code in (2, 3) and told in ran.err and ran.out == "", f"perfex {' '.join(words)}: {told}", ran)
 has(tool("perfex", "--help").out, "usage: perfex", "perfex --help")
+
+# costs: 2 ns an instruction, 10 to 20 a miss; what the table does not say is no 0
+write("planted.costs", """[costs]
+machine = planted
+title = Planted
+source = planted
+clock_hz = 1000000000
+[cost]
+of = instruction
+unit = ns
+typical = 2
+minimum = 1
+maximum = 4
+source = planted
+[cost]
+of = l2-hit
+unit = ns
+minimum = 10
+maximum = 20
+source = planted
+""")
+ran = tool("perfex", "-y", "-c", "planted.costs", "-e", "15", "-e", "19", "./hello", TARE_ON="exact")
+ok(ran.code == 0, "perfex -y -c FILE", ran)
+line = re.search(r"^Graduated instructions\.{5,} +4004 +(\S+) +(\S+) +(\S+)$", ran.err, re.M)
+equal(line and line.groups(), ("0.000008", "0.000004", "0.000016"), "perfex -y: counts times costs, typical, minimum and maximum")
+ok(re.search(r"^Graduated stores\.{5,} +1000 +- +- +-$", ran.err, re.M), "... an event without a cost has no time, not 0", ran.err)
+has(ran.err, "\nCosts: Planted\n", "... and the report says whose costs they are")
+has(ran.err, "Graduated instructions/cycle.................................... not known: 'Cycles' was not counted", "... a statistic that lacks a count says which")
+ran = tool("perfex", "-a", "-y", "-c", "planted.costs", "./hello", TARE_ON="model:r10000")
+ok(re.search(r"^Graduated loads/Issued loads\.{5,} not known: 'Issued loads' was not counted$", ran.err, re.M) and
+   re.search(r"^L1 Data Cache Hit Rate\.{5,} +0\.99", ran.err, re.M), "... those of known counts are there", ran.err)
+ran = tool("perfex", "-y", "-e", "15", "./hello", TARE_ON="model:r10000")
+has(ran.err, "Costs: MIPS R10000, 195 MHz", "without -c, the costs of the modelled machine in data/costs")
+ok(re.search(r"^Graduated instructions\.{5,} +4004 +- +0\.000005 +-$", ran.err, re.M), "... of which the paper prints one: four instructions a cycle at least", ran.err)
+ran = tool("perfex", "-t", "-c", "planted.costs")
+ok(ran.code == 0 and "of = l2-hit\nunit = ns\nminimum = 10\nmaximum = 20\nsource = planted\n" in ran.out and ran.err == "", "perfex -t prints the table", ran)
+write("again.costs", ran.out)
+equal(tool("perfex", "-t", "-c", "again.costs").out, ran.out, "... as a file that -c reads")
+ran = tool("perfex", "-T", "-c", "planted.costs")
+ok(ran.code == 0 and re.search(r"^15 Graduated instructions +2\.000 +1\.000 +4\.000$", ran.out, re.M) and
+   re.search(r"^25 Primary data cache misses +- +10\.000 +20\.000$", ran.out, re.M), "perfex -T prints it by event", ran)
+has(tool("perfex", "-T", TARE_ON="model:r12000").err, "r12000", "a machine without a table is named")
+ran = tool("perfex", "-e", "15", "-e", "19", "./hello", TARE_ON="exact")
+has(ran.err, "\nRatio: Graduated instructions / Graduated stores = 4.004000\n", "two events have a ratio")
+ran = tool("perfex", "-x", "-e", "15", "./hello", TARE_ON="exact")
+has(ran.err, "not counted: the engine counts user mode only, and both levels were asked for", "perfex -x: exceptions are at kernel level")
+
+# ---- perfex -mp ----
+write("two.c", """#include <pthread.h>
+static void *work(void *n) { for (long i = (long)n; i; i--) __asm__ volatile("nop"); return n; }
+int main(void) { pthread_t t; pthread_create(&t, 0, work, (void *)100000); pthread_join(t, 0); return 0; }
+""")
+subprocess.run(["cc", "-O1", "two.c", "-o", "two", "-pthread"], check=True)
+ran = tool("perfex", "-mp", "-e", "15", "./two", TARE_ON="exact")
+parts = re.findall(r"^(Thread \d+ of process \d+|All threads)\nGraduated instructions\.{5,} +(\d+)$", ran.err, re.M)
+ok(len(parts) == 3 and parts[2][0] == "All threads", "perfex -mp: a listing for each thread, and one of all", ran.err)
+ok(len(parts) == 3 and int(parts[0][1]) + int(parts[1][1]) == int(parts[2][1]) and 300000 <= int(parts[1][1]) < 310000, "... whose counts add up", parts)
+
+# ---- perfex -s: page faults between the signals, by the kernel's counters ----
+write("faults.c", """#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void touch(int pages) { char *p = mmap(0, (size_t)pages << 12, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); for (int i = 0; i < pages; i++) p[(size_t)i << 12] = 1; }
+static void wait_for(const char *file) { while (access(file, F_OK) != 0) usleep(1000); }
+int main(void)
+{
+	touch(5000);
+	fclose(fopen("before", "w"));
+	wait_for("on");
+	touch(300);
+	fclose(fopen("inside", "w"));
+	wait_for("off");
+	touch(5000);
+	return 0;
+}
+""")
+subprocess.run(["cc", "-O1", "faults.c", "-o", "faults"], check=True)
+import signal
+import time
+
+
+def until(condition):
+    for _ in range(20000):
+        if condition():
+            return True
+        time.sleep(0.005)
+    return False
+
+
+process = subprocess.Popen(["./perfex", "-s", "-o", "switched", "-e", "page-faults:u", "./faults"], env=environment(TARE_ON="perf"), stderr=subprocess.PIPE, text=True)
+refused = until(lambda: os.path.exists("before") or process.poll() is not None) and process.poll() is not None
+if refused:
+    skip("the kernel's counters cannot be used here", "perfex -s counts between its signals")
+else:
+    process.send_signal(signal.SIGUSR1)
+    time.sleep(1)  # the command is read within a tenth of it; the program waits for the file
+    write("on", "")
+    until(lambda: os.path.exists("inside"))
+    process.send_signal(signal.SIGUSR2)
+    time.sleep(1)
+    write("off", "")
+    error = process.communicate(timeout=TIME_OUT_S)[1]
+    seen = re.search(r"^page-faults:u\.{5,} +(\d+)$", read("switched"), re.M)
+    ok(process.returncode == 0 and seen and 300 <= int(seen[1]) < 600, "perfex -s: the 300 pages between SIGUSR1 and SIGUSR2", read("switched") + error)
 
 # ---- run_p5mon ----
 ran = tool("run_p5mon", TARE_ON="exact")
