@@ -143,7 +143,7 @@ static bool measure(struct count_command *count, struct error *err)
 	struct over_time over_time = {.rows = {.out = count->output.stream,
 					       .format = r->format,
 					       .width = count->joint ? 0 : say_width(count->output.stream)},
-				      .shows_rows = r->interval_ns || r->control,
+				      .shows_rows = r->interval_ns || (r->control && r->compat != COMPAT_PERFEX),
 				      .openmetrics = &count->openmetrics};
 	struct measure_options options = {
 		.size = sizeof options,

@@ -478,8 +478,9 @@ static bool check(const struct count_request *r, struct error *err)
 	if ((r->delay_ns || r->control) && r->regions.count)
 		return error_set(err, ERROR_USAGE, "%s does not go with --region",
 				 r->delay_ns ? "--delay" : "--control");
-	if ((r->interval_ns || r->control) &&
-	    (r->format == FORMAT_CSV || r->format == FORMAT_HTML || r->compat != COMPAT_NONE)) {
+	/* perfex -s: from one signal to another, with no row in between */
+	bool intervals = r->interval_ns || (r->control && r->compat != COMPAT_PERFEX);
+	if (intervals && (r->format == FORMAT_CSV || r->format == FORMAT_HTML || r->compat != COMPAT_NONE)) {
 		error_set(err, ERROR_USAGE, "this report's format has no intervals");
 		return error_hint(err, "%s goes with text and with --json: a JSON object on each line", one_run);
 	}

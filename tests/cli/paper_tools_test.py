@@ -171,20 +171,21 @@ def until(condition):
 
 
 process = subprocess.Popen(["./perfex", "-s", "-o", "switched", "-e", "page-faults:u", "./faults"], env=environment(TARE_ON="perf"), stderr=subprocess.PIPE, text=True)
-refused = until(lambda: os.path.exists("before") or process.poll() is not None) and process.poll() is not None
-if refused:
-    skip("the kernel's counters cannot be used here", "perfex -s counts between its signals")
-else:
-    process.send_signal(signal.SIGUSR1)
-    time.sleep(1)  # the command is read within a tenth of it; the program waits for the file
-    write("on", "")
-    until(lambda: os.path.exists("inside"))
-    process.send_signal(signal.SIGUSR2)
-    time.sleep(1)
-    write("off", "")
-    error = process.communicate(timeout=TIME_OUT_S)[1]
-    seen = re.search(r"^page-faults:u\.{5,} +(\d+)$", read("switched"), re.M)
-    ok(process.returncode == 0 and seen and 300 <= int(seen[1]) < 600, "perfex -s: the 300 pages between SIGUSR1 and SIGUSR2", read("switched") + error)
+until(lambda: os.path.exists("before") or process.poll() is not None)
+process.send_signal(signal.SIGUSR1)
+time.sleep(1)  # the command is read within a tenth of it; the program waits for the file
+write("on", "")
+until(lambda: os.path.exists("inside") or process.poll() is not None)
+process.send_signal(signal.SIGUSR2)
+time.sleep(1)
+write("off", "")
+error = process.communicate(timeout=TIME_OUT_S)[1]
+report = read("switched") if os.path.exists("switched") else ""
+seen = re.search(r"^page-faults:u\.{5,} +(\d+)$", report, re.M)
+ok(process.returncode == 0 and seen and 300 <= int(seen[1]) < 600, "perfex -s: the 300 pages between SIGUSR1 and SIGUSR2", report + error)
+ran = tool("perfex", "-s", "-e", "15", "./hello", TARE_ON="exact")
+ok(ran.code != 0 and "counts from begin to end" in ran.err, "perfex -s: the engine counts from begin to end, and the error says so", ran)
+
 
 # ---- run_p5mon ----
 ran = tool("run_p5mon", TARE_ON="exact")
