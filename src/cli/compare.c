@@ -53,6 +53,7 @@ static bool open_session(struct compare_command_line *x, struct error *err)
 	struct session_target target = {.kind = TARGET_COMMAND,
 					.program = x->commands.items[0].program,
 					.reproducible = r->reproducible,
+					.cpu = r->shown_cpu,
 					.no_children = r->no_children};
 	if (!(x->sessions = calloc(x->commands.count, sizeof *x->sessions)))
 		return error_no_memory(err);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/shown_cpu.h"
 #include "cli/store_options.h"
 
 enum {
@@ -17,6 +18,7 @@ enum {
 	CONFIDENCE,
 	SEED,
 	REPRODUCIBLE,
+	CPU,
 	LAYOUT,
 	NO_CHILDREN,
 	NAME,
@@ -97,6 +99,8 @@ const struct option_row compare_option_rows[] = {
 	{0, "reproducible", NULL,
 	 "make all runs alike: no address-space randomisation, an environment of fixed size, one CPU",
 	 REPRODUCIBLE},
+	{0, "cpu", "LEVEL",
+	 "with --reproducible: the CPU that programs see: x86-64-v2, x86-64-v3 (default), x86-64-v4 or host", CPU},
 	{0, "randomise-layout", NULL,
 	 "give each execution another stack address, and what --build links another order of its files: their "
 	 "influence is then in the interval",
@@ -215,6 +219,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case IGNORE_FAILURE: r->ignore_failure = true; return true;
 	case NO_CHILDREN: r->no_children = true; return true;
 	case REPRODUCIBLE: r->reproducible = true; return true;
+	case CPU: return shown_cpu_parse(value, &r->shown_cpu, err);
 	case LAYOUT: r->randomise_layout = true; return true;
 	case OUTPUT: r->output = value; return true;
 	case JSON: return set_format(r, COMPARE_JSON, err);
@@ -257,17 +262,56 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	}
 }
 
+static bool has(const char *text, const char *name)
+{
+	size_t length = strlen(name);
+	for (const char *at = text; at && (at = strchr(at, '{')); at++)
+		if (strncmp(at + 1, name, length) == 0 && at[length + 1] == '}')
+			return true;
+	return false;
+}
+
+/* Does a list's value go anywhere? */
+static bool is_used(const struct compare_request *r, const char *name)
+{
+	bool used = has(r->build, name) || has(r->setup, name) || has(r->cleanup, name);
+	for (size_t i = 0; i < r->commands.count; i++)
+		used |= has(r->commands.items[i], name);
+	for (size_t i = 0; i < r->program.count; i++)
+		used |= has(r->program.items[i], name);
+	for (size_t i = 0; i < r->prepares.count; i++)
+		used |= has(r->prepares.items[i], name);
+	for (size_t i = 0; i < r->concludes.count; i++)
+		used |= has(r->concludes.items[i], name);
+	for (size_t i = 0; i < r->flags.count; i++)
+		used |= has(r->flags.items[i], name);
+	return used;
+}
+
 static bool check(struct compare_request *r, struct error *err)
 {
+	for (size_t i = 0; i < r->lists.count; i++)
+		if (!is_used(r, r->lists.items[i].name))
+			return error_set(err, ERROR_USAGE,
+					 "-L %s: nothing has {%s}, so that all of its values would be the same",
+					 r->lists.items[i].name, r->lists.items[i].name);
 	if (r->verbose && r->quiet)
 		return error_set(err, ERROR_USAGE, "choose -v (more) or -q (less), not both");
 	if (r->reproducible && r->randomise_layout)
 		return error_set(err, ERROR_USAGE,
 				 "--reproducible fixes the layout that --randomise-layout changes: choose one");
+	if (r->shown_cpu && !r->reproducible)
+		return error_set(err, ERROR_USAGE, "--cpu %s needs --reproducible", r->shown_cpu);
+	if (r->reproducible && !r->shown_cpu)
+		r->shown_cpu = SHOWN_CPU;
 	if (r->git && (r->flags.count || r->compilers))
 		return error_set(err, ERROR_USAGE, "choose --git, or --flags and --cc, not both");
 	if ((r->flags.count || r->compilers) && !r->build) {
 		error_set(err, ERROR_USAGE, "%s needs --build", r->flags.count ? "--flags" : "--cc");
+		return error_hint(err, "--build 'gcc {flags} -o {out} prog.c'");
+	}
+	if (r->flags.count && !strstr(r->build, "{flags}")) {
+		error_set(err, ERROR_USAGE, "--build has no {flags}: all builds would be the same");
 		return error_hint(err, "--build 'gcc {flags} -o {out} prog.c'");
 	}
 	if (r->build && !r->git && !r->flags.count && !r->compilers)

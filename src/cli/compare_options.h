@@ -40,6 +40,7 @@ struct compare_request {
 	bool has_warm_ups;
 	double confidence;
 	uint64_t seed;
+	const char *shown_cpu; /* of reproducible; NULL else */
 	bool reproducible, ignore_failure, randomise_layout, no_children;
 	enum program_output program_output;
 	enum compare_format format;

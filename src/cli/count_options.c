@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/count_openmetrics.h"
+#include "cli/shown_cpu.h"
 #include "cli/store_options.h"
 
 enum {
@@ -66,8 +67,6 @@ enum {
 };
 
 enum { RANKS_TIMEOUT_S = 30 };
-
-#define CPU_SHOWN "x86-64-v3" /* what most machines in use have: the same counts on all of them */
 
 const struct option_row count_option_rows[] = {
 	{.help = "Events"},
@@ -241,19 +240,6 @@ static bool add_condition(struct count_request *r, const char *value, struct err
 	return vec_push(&r->conditions, gate) || error_no_memory(err);
 }
 
-/* -C takes CPUs by number, --cpu also the level that --reproducible shows. */
-static bool shown_cpu(const char *value, const char **out, struct error *err)
-{
-	static const char *const levels[] = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "host", NULL};
-	for (int i = 0; levels[i]; i++)
-		if (strcmp(levels[i], value) == 0) {
-			*out = levels[i];
-			return true;
-		}
-	error_set(err, ERROR_USAGE, "'%s' is not a CPU that --reproducible can show", value);
-	return error_hint(err, "x86-64-v2, x86-64-v3, x86-64-v4 or host");
-}
-
 static bool set_format(struct count_request *r, enum format format, struct error *err)
 {
 	if (r->format != FORMAT_TEXT && r->format != format)
@@ -323,7 +309,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case TID: return options_number_list(value, "a thread id", false, 1, &r->tids, err);
 	case CPUS:
 		if (*value == 'x' || *value == 'h')
-			return shown_cpu(value, &r->shown_cpu, err);
+			return shown_cpu_parse(value, &r->shown_cpu, err);
 		return options_number_list(value, "a CPU or a range of CPUs", true, 0, &r->cpus, err);
 	case REPETITIONS:
 		if (!options_number(value, 1, 1000000, &number, err))
@@ -506,7 +492,7 @@ bool count_request_parse(struct count_request *request, int argc, char **argv, s
 		if (request->help)
 			return true;
 		if (request->reproducible && !request->shown_cpu)
-			request->shown_cpu = CPU_SHOWN;
+			request->shown_cpu = SHOWN_CPU;
 		if (request->command && !request->command[0][0])
 			error_set(err, ERROR_USAGE, "the program's name is empty");
 		else if (check(request, err) && choose_followed(request, err))

@@ -351,7 +351,9 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 	if ((command && !streams_next(streams, i, &own, &x.silent, &reason)) || !execution_run(&x, &reason))
 		return stopped(s, &reason, err);
 	result->executions++;
-	result->wait_status = x.run.wait_status;
+	/* one that failed is not made up for by a later one */
+	if (i <= s->warm_ups || !result->wait_status || x.run.interrupted)
+		result->wait_status = x.run.wait_status;
 	result->interrupted = x.run.interrupted;
 	result->under_engine |= x.run.under_engine;
 	if (x.timed_out)
@@ -403,9 +405,17 @@ static bool describe_target(struct measurement *s)
 		if (!command)
 			return false;
 	}
-	if (target->kind == TARGET_COMMAND)
-		return true;
 	struct str text = {0};
+	if (target->kind == TARGET_COMMAND) {
+		if (target->command->reproducible)
+			str_appendf(&text, "--reproducible%s%s", target->command->cpu ? " --cpu " : "",
+				    target->command->cpu ? target->command->cpu : "");
+		if (!target->follow_children)
+			str_appendf(&text, "%s--no-children", text.length ? " " : "");
+		result->conditions = text.failed ? NULL : arena_strdup(arena, text.text ? text.text : "");
+		str_free(&text);
+		return result->conditions != NULL;
+	}
 	if (target->cgroup)
 		str_appendf(&text, "control group %s, ", target->cgroup);
 	if (target->kind == TARGET_CPUS) {

@@ -369,7 +369,8 @@ static void add_reasons(struct document *d, const struct comparison *c)
 			last = row->event;
 		}
 		str_appendf(&text, " (%s)", one->why);
-		document_note(d, NOTE_READ, "-", document_escaped(d, document_str(d, &text)));
+		document_note(d, NOTE_READ, "-", document_escaped_whole(d, &text));
+		str_free(&text);
 	}
 }
 

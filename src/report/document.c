@@ -106,6 +106,16 @@ const char *document_escaped(struct document *document, const char *text)
 	return kept;
 }
 
+const char *document_escaped_whole(struct document *document, const struct str *text)
+{
+	size_t size = 4 * text->length + 1; /* \xNN */
+	char *shown = text->failed ? NULL : arena_alloc(&document->arena, size);
+	document->failed |= !shown;
+	if (shown)
+		str_escape_to(shown, size, text->text ? text->text : "");
+	return shown;
+}
+
 void document_free(struct document *document)
 {
 	for (size_t i = 0; i < document->blocks.count; i++) {

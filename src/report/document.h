@@ -131,6 +131,8 @@ const char *document_trouble(const struct document *document);
 const char *document_str(struct document *document, struct str *text);
 /* For cells: the text without control characters. */
 const char *document_escaped(struct document *document, const char *text);
+/* The same of all of a text that may be long. */
+const char *document_escaped_whole(struct document *document, const struct str *text);
 const char *document_printf(struct document *document, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -207,7 +207,10 @@ struct result {
 	size_t n_regions;
 	const struct result_note *notes; /* shown under the table, e.g. what --several-runs would give */
 	size_t n_notes;
-	int wait_status; /* of the last run; what tare's own exit status follows */
+	/* of a command, what its counts depend on: "--reproducible --cpu x86-64-v3 --no-children"; NULL: not
+	 * known */
+	const char *conditions;
+	int wait_status; /* of the first run that failed; what tare's own exit status follows */
 	bool timed_out;  /* the last run was told to end; `interrupted` is set, too */
 	bool interrupted;
 	/* basic blocks of the first execution under the engine, as tab-separated lines; NULL */

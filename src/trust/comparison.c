@@ -106,6 +106,15 @@ static const char *differ_in_kind(struct arena *arena, const struct estimate *a,
 	return NULL;
 }
 
+/* Counts of a program under other conditions are other counts. */
+static const char *differ_in_conditions(struct arena *arena, const struct result *a, const struct result *b)
+{
+	if (!a->conditions || !b->conditions || strcmp(a->conditions, b->conditions) == 0)
+		return NULL;
+	return arena_printf(arena, "counted under other conditions: %s and %s",
+			    *a->conditions ? a->conditions : "none", *b->conditions ? b->conditions : "none");
+}
+
 static bool has_noise(const struct estimate *e)
 {
 	return e->source == SOURCE_HW || e->source == SOURCE_OS || e->source == SOURCE_SCALED;
@@ -146,6 +155,7 @@ static bool compare(struct comparing *x, size_t which, struct compared *out, con
 	const char *why = neither ? NULL : why_not(arena, base, true);
 	why = why ? why : why_not(arena, e, false);
 	why = why ? why : differ_in_kind(arena, base, e);
+	why = why ? why : differ_in_conditions(arena, x->c->results[0], x->c->results[which]);
 	if (why) {
 		out->why = why;
 		return false;

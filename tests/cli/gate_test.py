@@ -1,6 +1,7 @@
 """Gates and --fail-if: they pass on what keeps the bound, fail on what breaks it, and never pass on what was not counted, in whatever way
 it is missing. Counts come from recordings (docs/recording.md), so that every number is known beforehand."""
 import itertools
+import os
 import xml.dom.minidom
 
 from cli import *
@@ -154,4 +155,48 @@ fail_if(spread_of_one, "instructions>2000", "-r", "4", "--warm-up", "0", code=0)
 fail_if(spread_of_one, "instructions>500", "-r", "4", "--warm-up", "0", code=1)
 for condition in ("instructions>+1%", "instructions>+5", "instructions"):
     fail_if(on, condition, code=2)
+
+# ---- commands that fail in some runs only, the last one not among them ----
+write("fails.sh", """n=$(cat times 2>/dev/null || echo 0); echo $((n + 1)) >times
+test $n -ge 1 -a $n -lt 4 && FAIL
+exit 0
+""")
+for how, end in (("kill -9 $$", 137), ("exit 1", 1)):
+    write("some.sh", read("fails.sh").replace("FAIL", how))
+    seen = tare("compare", "-w", "0", "-r", "6", "-i", "-e", "page-faults", "--gate", "page-faults<+500%", "true", "sh some.sh")
+    ok(seen.code == 3 and "did not end as the baseline did" in " ".join(seen.out.split()), f"{how} in three of six runs: the gate is undecided", seen)
+    os.remove("times")
+    seen = tare("count", "-r", "6", "--warm-up", "0", "-e", "page-faults", "--fail-if", "page-faults<0", "--", "sh", "some.sh")
+    equal(seen.code, end, f"{how} in three of six runs: the status is the program's own")
+    os.remove("times")
+
+# ---- counts under other conditions ----
+if tare("count", "--on", "exact", "-e", "instructions", "true").code == 0:
+    KEPT = ("--store", "conditions.db")
+    for name, options in (("plain", ()), ("alike", ("--reproducible",)), ("older", ("--reproducible", "--cpu", "x86-64-v2")), ("alone", ("--no-children",))):
+        tare("count", *KEPT, "-r", "3", "--on", "exact", "-e", "instructions", *options, "true")
+        tare("name", *KEPT, "@last", name)
+    for base, options, other in (("plain", ("--reproducible",), "none and --reproducible --cpu x86-64-v3"), ("alike", (), "--reproducible --cpu x86-64-v3 and none"),
+                                 ("older", ("--reproducible",), "--reproducible --cpu x86-64-v2 and --reproducible --cpu x86-64-v3"), ("alone", (), "--no-children and none")):
+        seen = tare("compare", *KEPT, "-r", "3", "--on", "exact", *options, "--gate", "instructions<+50%", f"@{base}", "true")
+        ok(seen.code == 3 and f"counted under other conditions: {other}" in " ".join(seen.out.split()), f"@{base} {' '.join(options)}: the gate is undecided, and says why", seen)
+    for base, options in (("plain", ()), ("alike", ("--reproducible",)), ("older", ("--reproducible", "--cpu", "x86-64-v2")), ("alone", ("--no-children",))):
+        seen = tare("compare", *KEPT, "-r", "3", "--on", "exact", *options, "--gate", "instructions<+50%", f"@{base}", "true")
+        ok(seen.code == 0, f"@{base} {' '.join(options)}: the same conditions are compared", seen)
+    seen = tare("compare", *KEPT, "-r", "3", "--on", "exact", "-e", "instructions", "--reproducible", "--json", "@alike", "true")
+    rows = [c["value"] for r in json.loads(seen.out)["rows"] for c in r["commands"]] if seen.out.startswith("{") else []
+    ok(len(set(rows)) == 1 and rows, "--reproducible shows programs the same machine in compare and in count: equal counts", seen)
+else:
+    skip("the engine does not work here", "counts under other conditions")
+
+# ---- values that go nowhere ----
+seen = tare("compare", "-L", "n", "1,2", "true {m}")
+ok(seen.code == 2 and "nothing has {n}" in seen.err, "-L whose name no command has is refused", seen)
+seen = tare("compare", "--build", "cc -o {out} x.c", "--flags=-O0", "--flags=-O3", "{out}")
+ok(seen.code == 2 and "--build has no {flags}" in seen.err, "--flags that --build does not take are refused", seen)
+seen = tare("compare", "--cpu", "x86-64-v2", "true", "true")
+ok(seen.code == 2 and "--cpu x86-64-v2 needs --reproducible" in seen.err, "--cpu needs --reproducible", seen)
+seen = tare("compare", "-v", "-r", "1", "--on", "exact", "-e", "instructions,branches,loads,stores,taken-branches,conditional-branches,calls,returns,system-calls,fp-operations,basic-blocks,"
+            "integer-instructions,memory-instructions,data-reads,data-writes", "true", "ls /")
+ok("the engine" in seen.err or re.search(r"data-writes:u \(.*-r 3 or more\)", " ".join(seen.out.split())), "a long list of what was not compared ends with its reason", seen)
 done()

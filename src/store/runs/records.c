@@ -57,7 +57,7 @@
 
 /* A member more, and this stops: keep it, or say in runs.h that it is not kept. */
 _Static_assert(sizeof(struct estimate) == 296, "struct estimate has changed: see records.h");
-_Static_assert(sizeof(struct result) == 304, "struct result has changed: see records.h");
+_Static_assert(sizeof(struct result) == 312, "struct result has changed: see records.h");
 _Static_assert(sizeof(struct machine_facts) == 56, "struct machine_facts has changed: see records.h");
 _Static_assert(sizeof(struct outlier) == 24, "struct outlier has changed: see records.h");
 _Static_assert(sizeof(struct region_row) == 96, "struct region_row has changed: see records.h");
@@ -96,6 +96,7 @@ static const struct field of_result[] = {
 	BOOL(struct result, under_engine),
 	SIZE(struct result, first_run, 0),
 	TEXT(struct result, given),
+	TEXT(struct result, conditions),
 };
 const struct record_fields result_fields = FIELDS(of_result);
 

@@ -115,10 +115,11 @@ static const char *const steps[SCHEMA_VERSION] = {
 	/* 6: the CPU time of the executions that a verification observed */
 	"ALTER TABLE verification_points ADD COLUMN cpu_seconds BLOB;",
 	/* 7: comparisons with runs that were kept before; what was drawn anew for each execution; what a program
-	 * was given */
+	 * was given, and what its counts depend on */
 	("ALTER TABLE runs ADD COLUMN side_apart INTEGER NOT NULL DEFAULT 0;"
 	 "ALTER TABLE runs ADD COLUMN side_layout TEXT;"
-	 "ALTER TABLE runs ADD COLUMN given TEXT;"),
+	 "ALTER TABLE runs ADD COLUMN given TEXT;"
+	 "ALTER TABLE runs ADD COLUMN conditions TEXT;"),
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)
