@@ -241,7 +241,8 @@ if seen.returncode == 3 and ("cannot make a control group" in seen.stderr or "ca
     skip("no control group can be made here", "a program in a group of its own")
     done()
 ok(event["total"] >= 3000 and event["samples"] == event["total"] // 97, "with --own-cgroup a gap goes on from one process to the next: samples are count / gap", (event, functions))
-ok(functions.get("touch", 0) >= 3000 // 97 - 2, "the children's function has them", functions)
+# 97 and the faults of a child have no common factor, so that the samples go round in them: not evenly, with 60 children
+ok(abs(functions.get("touch", 0) / event["samples"] - 3000 / event["total"]) < 0.15, "the children's function has its part of them", (event, functions))
 has(seen.stderr, "a control group of its own", "a note says how the program ran")
 seen, event, functions = of_children("--own-cgroup", "-c", "1")
 equal([event["samples"], functions.get("touch")], [event["total"], 3000], "each fault is sampled once")
