@@ -20,7 +20,7 @@ export TARE_STORE := none
 
 BUILD_PACKAGES := gcc libc6-dev meson ninja-build pkg-config python3 scdoc libgsl-dev libjansson-dev libpfm4-dev \
 	libdw-dev libelf-dev libdebuginfod-dev libiberty-dev zlib1g-dev libsqlite3-dev libzydis-dev
-CHECK_PACKAGES := g++ gfortran clang clang-format libclang-rt-dev python3-jsonschema valgrind python3-pytest python3-prometheus-client openmpi-bin libopenmpi-dev mpich libmpich-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross zsh fish nodejs
+CHECK_PACKAGES := g++ gfortran clang clang-format libclang-rt-dev python3-jsonschema valgrind python3-pytest python3-prometheus-client openmpi-bin libopenmpi-dev mpich libmpich-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross zsh fish nodejs tidy chromium
 # its package starts a server where a service manager runs: there, its tests are skipped unless it is installed already
 SERVICE_PACKAGES := $(if $(wildcard /run/systemd/system),,prometheus)
 # small ones of tests/programs' core that a Debian may lack

@@ -449,7 +449,8 @@ struct tare_region_passes {
 /* A region's counts so far: passes that have ended. scope TARE_THREAD: the calling thread's; TARE_PROCESS: all
  * threads', those that have ended too. Fills *passes and readings[] of the events of tare_regions_start(), as many
  * as they are; either may be NULL. Not in signal handlers. Other threads that are in the region meanwhile may be
- * seen between two events' sums.
+ * seen between two events' sums. Under tare's engine regions are counted from outside the program, and are in the
+ * report of 'tare count': the program itself is told TARE_NOT_COUNTED.
  *
  * Errors: USAGE (no region, scope, regions are not counted, forked). */
 TARE_API bool tare_region_read(const struct tare_region *region, int scope, struct tare_region_passes *passes,

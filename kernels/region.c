@@ -35,8 +35,11 @@ static int count(const char *event, uint64_t n)
 	tare_region_end(body);
 	if (!tare_region_read(body, TARE_THREAD, NULL, &reading, &error))
 		return not_counted(error.text);
+	if (reading.state == TARE_PARTLY)
+		return not_counted("it was not counted all the time: others had its counter, too");
 	if (reading.state != TARE_COUNTED)
-		return not_counted("it was not counted all the time");
+		return not_counted("the program has no count of it: its event had no counter; or tare's engine counts "
+				   "the region from outside, and 'tare count' reports it");
 	printf("count %" PRIu64 "\n", (uint64_t)reading.count);
 	return 0;
 }

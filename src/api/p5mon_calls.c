@@ -87,7 +87,7 @@ static int is_ready(void)
 {
 	*here.why = 0;
 	if (!here.initialised || here.process != getpid())
-		return failed("p5mon_init() was not called in this thread");
+		return failed("this thread has not called p5mon_init()");
 	return 0;
 }
 
@@ -102,7 +102,8 @@ static int values_now(ULONG values[COUNTERS])
 		ULONG more = 0;
 		if (here.index[i] >= 0) {
 			if (readings[here.index[i]].state != TARE_COUNTED)
-				return failed("an event was not counted all the time: others had the counters");
+				return failed("an event was counted only part of the time: other programs used "
+					      "the counters");
 			more = readings[here.index[i]].count;
 		}
 		values[i] = (here.base[i] + more) & MODULUS_MASK;
@@ -116,7 +117,7 @@ static int event_text(EVENT event, CNT_CTRL ctrl, char text[EVENT_BYTES])
 	static const char *const levels[] = {"", ":k", ":u", ":uk"};
 	bool clocks = event == count_clocks || ctrl >= clk_kernel;
 	if (!p5mon_event_name(event) || (unsigned)ctrl > clk_all || ctrl == 4)
-		return failed("there is no such event, or no such control of a counter");
+		return failed("the event or its control is unknown: see libp5mon(3)");
 	if (event == event_disable || ctrl == evt_disable)
 		return 0;
 	snprintf(text, EVENT_BYTES, "p5mon:%s%s", clocks ? "count_clocks" : names[event], levels[ctrl & 3]);
@@ -222,7 +223,7 @@ COUNTERS_CALL(int, p5mon_config, p5mon_config_body, CNT_CONFIG *config)
 	if (is_ready() != 0)
 		return -1;
 	if (!config || (unsigned)config->clr > clear_only)
-		return failed("there is no configuration, or no such initialisation of the counters");
+		return failed("p5mon_config(): the configuration is NULL, or its 'clr' is unknown");
 	if (config->clr == clear_only)
 		return clear();
 	if (values_now(now) != 0 || open_set(config, &set, index) != 0)
@@ -245,7 +246,7 @@ COUNTERS_CALL(int, p5mon_read, p5mon_read_body, ULONG *result)
 	if (is_ready() != 0 || values_now(now) != 0)
 		return -1;
 	if (!result)
-		return failed("there is no room for the counters' values");
+		return failed("p5mon_read(): the place for the counts is NULL");
 	result[0] = now[0];
 	result[1] = now[1];
 	result[2] = here.cesr;

@@ -287,15 +287,16 @@ static bool prepare_with(struct counting *c, struct backend *b, const struct tar
 				 c->member->operations->name, n ? events[0]->label : "nothing");
 	if (target->exclusive && target->n_regions && !c->member->operations->exclusive) {
 		error_set(err, ERROR_UNSUPPORTED,
-			  "the backend '%s', which counts %s here, does not count regions without those in them",
+			  "the backend '%s', which counts %s here, does not count regions exclusive of those in "
+			  "them",
 			  c->member->operations->name, n ? events[0]->label : "nothing");
-		return error_hint(err, "choose events that the engine counts, too, or leave out --exclusive");
+		return error_hint(err, "choose events that the engine also counts, or remove --exclusive");
 	}
 	if (target->turned && !c->member->operations->turn) {
 		error_set(
 			err, ERROR_UNSUPPORTED,
-			"the backend '%s', which counts %s here, counts from begin to end: it cannot be turned on "
-			"and off",
+			"the backend '%s', which counts %s here, cannot be turned on and off: it counts the whole "
+			"program",
 			c->member->operations->name, n ? events[0]->label : "nothing");
 		return error_hint(err, "choose --on perf, or count a part of the program: --region PLACE");
 	}

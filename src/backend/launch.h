@@ -6,10 +6,13 @@
 
 #include "backend/backend.h"
 
+struct held;
+
 struct launch {
 	pid_t pid;            /* of the held process; leads no process group of its own */
 	int go_fd;            /* writing a byte lets it go */
 	int failed_fd;        /* gives the exec's errno, or end-of-file when the exec succeeded */
+	struct held *held;    /* what the process reads until its exec */
 	struct rusage before; /* after launch_go(): the process's own up to its exec, which is tare's doing */
 };
 

@@ -67,21 +67,11 @@ fail:
 	return NULL;
 }
 
-FILE *file_create(const char *path, struct error *err)
+static FILE *create(const char *path, mode_t mode, struct error *err)
 {
 	if (strcmp(path, "-") == 0)
 		return stdout;
-	FILE *stream = fopen(path, "we");
-	if (!stream)
-		error_set_errno(err, code_of(errno), errno, "cannot write '%s'", path);
-	return stream;
-}
-
-FILE *file_create_private(const char *path, struct error *err)
-{
-	if (strcmp(path, "-") == 0)
-		return stdout;
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
 	FILE *stream = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (!stream)
 		error_set_errno(err, code_of(errno), errno, "cannot write '%s'", path);
@@ -90,15 +80,38 @@ FILE *file_create_private(const char *path, struct error *err)
 	return stream;
 }
 
+FILE *file_create(const char *path, struct error *err) { return create(path, 0600, err); }
+FILE *file_create_shared(const char *path, struct error *err) { return create(path, 0666, err); }
+
+static bool is_standard(FILE *stream) { return stream == stdout || stream == stderr; }
+
+/* An empty regular file, and it is still the one that has this name. */
+static bool is_empty(FILE *stream, const char *name)
+{
+	struct stat ours, named;
+	return fstat(fileno(stream), &ours) == 0 && S_ISREG(ours.st_mode) && ours.st_size == 0 &&
+	       lstat(name, &named) == 0 && named.st_dev == ours.st_dev && named.st_ino == ours.st_ino;
+}
+
+/* A write failed some time ago, and errno of then is gone: the next one fails for the same reason. */
+static int why_lost(FILE *stream)
+{
+	errno = 0;
+	return write(fileno(stream), "\n", 1) < 0 ? errno : EIO;
+}
+
 bool file_finish(FILE *stream, const char *name, struct error *err)
 {
-	bool standard = stream == stdout || stream == stderr;
 	errno = 0;
 	bool lost = ferror(stream) != 0;
 	if (fflush(stream) != 0)
 		lost = true;
 	int os_errno = errno;
-	if (!standard && fclose(stream) != 0 && !lost) {
+	if (lost && !os_errno)
+		os_errno = why_lost(stream);
+	if (lost && !is_standard(stream) && is_empty(stream, name))
+		unlink(name);
+	if (!is_standard(stream) && fclose(stream) != 0 && !lost) {
 		lost = true;
 		os_errno = errno;
 	}
@@ -161,4 +174,22 @@ bool file_make_folders(const char *path, unsigned mode, struct error *err)
 	}
 	free(copy);
 	return done;
+}
+
+void file_abandon(FILE *stream, const char *name)
+{
+	if (is_standard(stream))
+		return;
+	fflush(stream);
+	if (is_empty(stream, name))
+		unlink(name);
+	fclose(stream);
+}
+
+bool file_close(FILE *stream, const char *name, bool written, struct error *err)
+{
+	if (written)
+		return file_finish(stream, name, err);
+	file_abandon(stream, name);
+	return true;
 }

@@ -13,11 +13,12 @@
  * failure. */
 char *file_read(const char *path, size_t max_bytes, size_t *length, struct error *err);
 
-/* Opens path for writing ("-" is standard output). NULL on failure. */
+/* Opens path for writing ("-" is standard output). A file that was not there is its owner's alone (0600): a report
+ * has command lines, names and source in it. NULL on failure. */
 FILE *file_create(const char *path, struct error *err);
 
-/* The same; a file that was not there is its owner's alone (0600). */
-FILE *file_create_private(const char *path, struct error *err);
+/* The same for what other programs and users are to read: its mode is 0666 less the umask. */
+FILE *file_create_shared(const char *path, struct error *err);
 
 /* The file has this text, or what it had before, at every moment (rename(2)). */
 bool file_replace(const char *path, const char *text, size_t length, struct error *err);
@@ -26,7 +27,13 @@ bool file_replace(const char *path, const char *text, size_t length, struct erro
 bool file_make_folders(const char *path, unsigned mode, struct error *err);
 
 /* Flushes and closes (standard streams are only flushed), and reports what any earlier write lost:
- * a full disk and a closed pipe are found here at the latest. */
+ * a full disk and a closed pipe are found here at the latest. name: as it was created. */
 bool file_finish(FILE *stream, const char *name, struct error *err);
+
+/* Closes what nothing was written to (standard streams stay open); a regular file that is empty is removed. */
+void file_abandon(FILE *stream, const char *name);
+
+/* file_finish() when the whole text was written; else file_abandon(), and true. */
+bool file_close(FILE *stream, const char *name, bool written, struct error *err);
 
 #endif

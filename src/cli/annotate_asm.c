@@ -128,7 +128,7 @@ static bool annotate_text(const struct annotate_asked *asked, const char *file, 
 
 static bool write_output(const struct annotate_asked *asked, const struct str *text, struct error *err)
 {
-	FILE *out = file_create(asked->output ? asked->output : "-", err);
+	FILE *out = file_create_shared(asked->output ? asked->output : "-", err);
 	if (!out)
 		return false;
 	fwrite(text->text ? text->text : "", 1, text->length, out);

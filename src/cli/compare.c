@@ -61,11 +61,16 @@ static bool open_session(struct compare_command_line *x, struct error *err)
 	return session_open(&x->sessions[0], &target, r->on, r->event_files.items, r->event_files.count, err);
 }
 
-static bool open_report(struct compare_command_line *x, struct error *err)
+/* Before anything is built or run: what goes wrong then is in them. */
+static bool open_reports(struct compare_command_line *x, struct error *err)
 {
-	const char *path = x->request.output ? x->request.output : "-";
-	return x->request.format == COMPARE_HTML ? output_open_page(&x->output, path, err)
-						 : output_open(&x->output, path, err);
+	const struct compare_request *r = &x->request;
+	return output_open(&x->output, r->output ? r->output : "-", err) &&
+	       (!r->json_file || output_open(&x->json_file, r->json_file, err)) &&
+	       (!r->csv_file || output_open(&x->csv_file, r->csv_file, err)) &&
+	       (!r->markdown_file || output_open(&x->markdown_file, r->markdown_file, err)) &&
+	       (!r->junit_file || output_open(&x->junit_file, r->junit_file, err)) &&
+	       (!r->html_file || output_open(&x->html_file, r->html_file, err));
 }
 
 /* *code: what to exit with on failure. */
@@ -73,11 +78,13 @@ static bool prepare(struct compare_command_line *x, const volatile sig_atomic_t 
 		    struct error *err)
 {
 	const struct compare_request *r = &x->request;
+	*code = TARE_CANNOT_MEASURE;
+	if (!open_reports(x, err))
+		return false;
 	if (!compare_make_builds(x, interrupt, err) || !compare_find_sides(x, err)) {
 		*code = code_of(err);
 		return false;
 	}
-	*code = TARE_CANNOT_MEASURE;
 	x->input_fd = open(r->input ? r->input : "/dev/null", O_RDONLY | O_CLOEXEC);
 	if (x->input_fd < 0)
 		return error_set_errno(err, ERROR_NOT_FOUND, errno, "cannot open '%s'",
@@ -94,11 +101,7 @@ static bool prepare(struct compare_command_line *x, const volatile sig_atomic_t 
 				: TARE_USAGE;
 		return false;
 	}
-	return open_report(x, err) && (!r->json_file || output_open(&x->json_file, r->json_file, err)) &&
-	       (!r->csv_file || output_open(&x->csv_file, r->csv_file, err)) &&
-	       (!r->markdown_file || output_open(&x->markdown_file, r->markdown_file, err)) &&
-	       (!r->junit_file || output_open(&x->junit_file, r->junit_file, err)) &&
-	       (!r->html_file || output_open_page(&x->html_file, r->html_file, err));
+	return true;
 }
 
 static void show_progress(void *context, const struct compare_command *command, size_t execution,
@@ -269,6 +272,42 @@ static bool write_reports(struct compare_command_line *x)
 	return write_file(x, &x->junit_file, COMPARE_JUNIT) && done;
 }
 
+/* ---- a comparison that failed ---- */
+
+struct failure_rendering {
+	const char **gates;
+	size_t n_gates;
+	const struct error *error;
+};
+
+static void render_failed_markdown(FILE *out, void *context)
+{
+	const struct failure_rendering *f = context;
+	report_failed_comparison_markdown(out, f->error);
+}
+
+static void render_failed_junit(FILE *out, void *context)
+{
+	const struct failure_rendering *f = context;
+	report_failed_comparison_junit(out, f->gates, f->n_gates, f->error);
+}
+
+/* CI reads these files, and not the messages: what is missing there looks like a job without gates. */
+static void write_failure(struct compare_command_line *x, const struct error *err)
+{
+	const struct compare_request *r = &x->request;
+	struct failure_rendering failure = {.error = err};
+	if ((failure.gates = arena_alloc(&x->arena, (r->gates.count + 1) * sizeof *failure.gates)))
+		for (; failure.n_gates < r->gates.count; failure.n_gates++)
+			failure.gates[failure.n_gates] = r->gates.items[failure.n_gates].text;
+	if (x->markdown_file.stream)
+		output_write(&x->markdown_file, render_failed_markdown, &failure);
+	if (r->format == COMPARE_MARKDOWN && x->output.stream)
+		output_write(&x->output, render_failed_markdown, &failure);
+	if (x->junit_file.stream)
+		output_write(&x->junit_file, render_failed_junit, &failure);
+}
+
 static int code_of_gates(const struct comparison *comparison)
 {
 	switch (comparison_gates(comparison)) {
@@ -341,9 +380,11 @@ int command_compare(int argc, char **argv)
 	bool interrupted = false;
 	if (!prepare(&x, interrupt, &code, &err)) {
 		say_failed(&err, code);
+		write_failure(&x, &err);
 	} else if (!measure(&x, interrupt, &interrupted, &err) || !compare(&x, interrupted, &err)) {
 		/* the command line was right: what went wrong did so while it ran */
 		say_error(&err);
+		write_failure(&x, &err);
 		code = TARE_CANNOT_MEASURE;
 	} else {
 		code = code_of_gates(x.comparison);

@@ -25,18 +25,23 @@ static enum meaning meaning_of(const struct option_row *row)
 		      {"PID", A_PID},
 		      {"BACKEND", A_BACKEND}};
 	if (strchr(row->argument, '|'))
-		return WORDS;
+		return strstr(row->argument, "FILE") ? A_FILE : WORDS;
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
 		if (strncmp(row->argument, starts[i].start, strlen(starts[i].start)) == 0)
 			return starts[i].meaning;
 	return ANYTHING;
 }
 
-/* "first|all|none" with another character between. */
-static void print_words(const char *words, char between)
+/* Of "first|all|none" each word; of "CPU,...|LEVEL" what stands for a level: capitals stand for something else. */
+static void print_words(const char *words)
 {
-	for (; *words; words++)
-		putchar(*words == '|' ? between : *words);
+	for (size_t length; *words; words += length + (words[length] == '|')) {
+		length = strcspn(words, "|");
+		if (length == 5 && strncmp(words, "LEVEL", 5) == 0)
+			fputs("x86-64-v2 x86-64-v3 x86-64-v4 host ", stdout);
+		else if (strcspn(words, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= length)
+			printf("%.*s ", (int)length, words);
+	}
 }
 
 static void print_names(const struct option_row *rows)
@@ -62,7 +67,7 @@ static void bash_arguments(const struct option_row *rows)
 		switch (meaning_of(rows)) {
 		case WORDS:
 			print_case(rows, "_tare_words \"");
-			print_words(rows->argument, ' ');
+			print_words(rows->argument);
 			puts("\"; return ;;");
 			break;
 		case A_FILE: print_case(rows, "COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"); break;
@@ -198,7 +203,7 @@ static void zsh(void)
 					switch (meaning_of(option)) {
 					case WORDS:
 						printf(":%s:(", option->name);
-						print_words(option->argument, ' ');
+						print_words(option->argument);
 						putchar(')');
 						break;
 					case A_FILE: fputs(":file:_files", stdout); break;
@@ -253,7 +258,7 @@ static void fish(void)
 				switch (meaning_of(option)) {
 				case WORDS:
 					fputs(" -x -a '", stdout);
-					print_words(option->argument, ' ');
+					print_words(option->argument);
 					putchar('\'');
 					break;
 				case A_FILE: fputs(" -r -F", stdout); break;

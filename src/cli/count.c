@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/wait_status.h"
 #include "cli/perfex_costs.h"
 #include "cli/command.h"
 #include "cli/count.h"
@@ -189,7 +189,7 @@ static int exit_code(const struct count_command *count)
 		return TARE_TIMED_OUT;
 	if (!count->program)
 		return session_counted_any(&count->session) ? TARE_DONE : TARE_CANNOT_MEASURE;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return wait_status_shell(status);
 }
 
 static void close_all(struct count_command *count)
@@ -237,8 +237,7 @@ static bool open_report(struct count_command *count, struct error *err)
 		output_abandon(&count->output);
 		return done;
 	}
-	return r->format == FORMAT_HTML ? output_open_page(&count->output, r->output, err)
-					: output_open(&count->output, r->output, err);
+	return output_open(&count->output, r->output, err);
 }
 
 /* Everything up to the measurement; *code is what to exit with on failure. */

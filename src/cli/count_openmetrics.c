@@ -28,7 +28,7 @@ static bool write_text(const char *path, const char *text, size_t length, struct
 {
 	if (is_replaceable(path))
 		return file_replace(path, text, length, err);
-	FILE *file = file_create(path, err);
+	FILE *file = file_create_shared(path, err);
 	if (!file)
 		return false;
 	fwrite(text, 1, length, file);
@@ -212,7 +212,7 @@ bool openmetrics_open(struct openmetrics_output *out, const char *where, bool ov
 	}
 	if (is_replaceable(where)) /* found now, not after an hour's run */
 		return file_replace(where, "# EOF\n", 6, err);
-	FILE *file = file_create(where, err);
+	FILE *file = file_create_shared(where, err);
 	return file && file_finish(file, where, err);
 }
 

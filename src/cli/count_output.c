@@ -5,18 +5,11 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "cli/page_output.h"
 #include "cli/say.h"
 
 bool output_open(struct output *output, const char *path, struct error *err)
 {
 	*output = (struct output){path, path ? file_create(path, err) : stderr};
-	return output->stream != NULL;
-}
-
-bool output_open_page(struct output *output, const char *path, struct error *err)
-{
-	*output = (struct output){path, path ? page_create(path, err) : stderr};
 	return output->stream != NULL;
 }
 
@@ -66,6 +59,6 @@ bool output_write(struct output *output, void (*render)(FILE *out, void *context
 void output_abandon(struct output *output)
 {
 	if (output->stream)
-		file_finish(output->stream, output->path ? output->path : "standard error", NULL);
+		file_abandon(output->stream, output->path);
 	output->stream = NULL;
 }

@@ -15,14 +15,11 @@ struct output {
 /* Opens before anything is measured, so that a wrong path costs no measurement. */
 bool output_open(struct output *output, const char *path, struct error *err);
 
-/* The same for a page (page_output.h). */
-bool output_open_page(struct output *output, const char *path, struct error *err);
-
 /* Writes what render() writes, and closes. False when it did not arrive there; then it is on standard error, as
  * far as that works, and a message said so. */
 bool output_write(struct output *output, void (*render)(FILE *out, void *context), void *context);
 
-/* Closes without writing. */
+/* Closes without writing, and leaves no empty file. */
 void output_abandon(struct output *output);
 
 #endif

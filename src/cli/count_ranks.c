@@ -12,7 +12,9 @@
 
 /* ---- what goes with ranks ---- */
 
-static bool fill_name(struct count_command *count, const char **name, bool one_for_all, struct error *err)
+/* place: this rank's, also where ranks report apart. */
+static bool fill_name(struct count_command *count, const struct rank_place *place, const char **name,
+		      bool one_for_all, struct error *err)
 {
 	if (!*name)
 		return true;
@@ -21,7 +23,7 @@ static bool fill_name(struct count_command *count, const char **name, bool one_f
 			  *name);
 		return error_hint(err, "put %%r (the rank) or %%p (the process) into its name");
 	}
-	return (*name = output_name(*name, &count->launched.place, &count->arena, err)) != NULL;
+	return (*name = output_name(*name, place, &count->arena, err)) != NULL;
 }
 
 /* What one report of all ranks cannot show. */
@@ -59,8 +61,11 @@ static bool check_runs(const struct count_request *r, const struct rank_place *p
 bool count_ranks_find(struct count_command *count, struct error *err)
 {
 	struct count_request *r = &count->request;
-	if (!r->ranks_off && !launcher_find(&launcher_world_here, &count->arena, &count->launched, err))
+	struct launched here = {0};
+	if (!launcher_find(&launcher_world_here, &count->arena, &here, err) && !r->ranks_off)
 		return false;
+	if (!r->ranks_off)
+		count->launched = here;
 	if (!check_runs(r, &count->launched.place, err))
 		return false;
 	count->joint = count->launched.place.launcher && !output_name_is_own(r->output);
@@ -70,10 +75,12 @@ bool count_ranks_find(struct count_command *count, struct error *err)
 					       ? "with %%r or %%p in -o, each rank has a report of its own"
 					       : "mpirun, srun and the like start ranks");
 	}
-	return (!count->joint || check(r, err)) && fill_name(count, &r->output, count->joint, err) &&
-	       fill_name(count, &r->blocks, false, err) && fill_name(count, &r->system_calls, false, err) &&
-	       fill_name(count, &r->by_file, false, err) &&
-	       (openmetrics_is_served(r->openmetrics) || fill_name(count, &r->openmetrics, false, err));
+	return (!count->joint || check(r, err)) && fill_name(count, &here.place, &r->output, count->joint, err) &&
+	       fill_name(count, &here.place, &r->blocks, false, err) &&
+	       fill_name(count, &here.place, &r->system_calls, false, err) &&
+	       fill_name(count, &here.place, &r->by_file, false, err) &&
+	       (openmetrics_is_served(r->openmetrics) ||
+		fill_name(count, &here.place, &r->openmetrics, false, err));
 }
 
 bool count_ranks_begin(struct count_command *count, struct error *err)

@@ -1,9 +1,9 @@
 /* tare explain: where does the time go? From the command line to the report and the exit status. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/wait_status.h"
 #include "cli/calibrate_costs.h"
 #include "cli/command.h"
 #include "cli/count_output.h"
@@ -175,6 +175,10 @@ static bool find_shape(const char *name, bool here, struct explain_asked *asked,
 		const struct machine_cache *cache = &machine.caches[at];
 		if (asked->levels < 2)
 			facts->way_bytes[asked->levels] = way_bytes(cache);
+		if (asked->levels < 3)
+			facts->cache_bytes[asked->levels] = way_bytes(cache) * cache->ways;
+		if (cache->line_bytes > facts->shared_bytes)
+			facts->shared_bytes = cache->line_bytes;
 		if (asked->levels++ == 0)
 			facts->line_bytes = cache->line_bytes;
 	}
@@ -268,17 +272,12 @@ static void render(FILE *out, void *context)
 	}
 }
 
-static int exit_code(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
 /* The status of the first execution that did not end with 0. */
 static int sweep_code(const struct explained_sweep *sweep)
 {
 	for (size_t i = 0; i < sweep->n; i++)
-		if (exit_code(sweep->points[i].explanation.wait_status) != 0)
-			return exit_code(sweep->points[i].explanation.wait_status);
+		if (wait_status_shell(sweep->points[i].explanation.wait_status) != 0)
+			return wait_status_shell(sweep->points[i].explanation.wait_status);
 	return 0;
 }
 
@@ -287,7 +286,7 @@ static bool open_output(const struct explain_request *r, struct output *output, 
 {
 	if (r->format != FORMAT_HTML)
 		return output_open(output, r->output, err);
-	return page_check(r->output, stderr, err) && output_open_page(output, r->output, err);
+	return page_check(r->output, stderr, err) && output_open(output, r->output, err);
 }
 
 static int explain_with(const struct explain_request *r, struct explain_asked *asked,
@@ -313,7 +312,7 @@ static int explain_with(const struct explain_request *r, struct explain_asked *a
 		return *asked->interrupt ? 128 + abs((int)*asked->interrupt) : code;
 	}
 	struct explain_report report = {r, &explanation, values ? &sweep : NULL, output.stream};
-	int code = values ? sweep_code(&sweep) : exit_code(explanation.wait_status);
+	int code = values ? sweep_code(&sweep) : wait_status_shell(explanation.wait_status);
 	if (!output_write(&output, render, &report))
 		code = TARE_CANNOT_MEASURE;
 	explanation_free(&explanation);

@@ -113,7 +113,7 @@ int export_profile(const struct profile *profile, const struct export_request *r
 	struct named_profile *named;
 	struct error err = {0};
 	if (!session_name_profile(profile, confidence, &named, &err)) {
-		file_finish(out, name, NULL);
+		file_abandon(out, name);
 		return say_failed(&err, TARE_CANNOT_MEASURE);
 	}
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
@@ -121,7 +121,7 @@ int export_profile(const struct profile *profile, const struct export_request *r
 	named_profile_free(named);
 	free(named);
 	if (!done) {
-		file_finish(out, name, NULL);
+		file_abandon(out, name);
 		return say_failure(&err);
 	}
 	return file_finish(out, name, &err) ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);

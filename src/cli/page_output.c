@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "session/surroundings.h"
 
 bool page_check(const char *path, FILE *standard, struct error *err)
@@ -15,8 +14,6 @@ bool page_check(const char *path, FILE *standard, struct error *err)
 	error_set(err, ERROR_USAGE, "a page is for a browser, not for a terminal");
 	return error_hint(err, "give -o FILE");
 }
-
-FILE *page_create(const char *path, struct error *err) { return file_create_private(path, err); }
 
 void page_origin_of(const struct kept_run *run, struct arena *arena, struct report_origin *origin)
 {

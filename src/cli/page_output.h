@@ -12,10 +12,6 @@
 /* A page on a terminal is of use to nobody: false. path: -o's file; NULL: the report goes to `standard`. */
 bool page_check(const char *path, FILE *standard, struct error *err);
 
-/* Opens -o's file: a page has more in it than what a terminal showed, and is its owner's alone. "-" is standard
- * output. */
-FILE *page_create(const char *path, struct error *err);
-
 /* Of a kept run: texts are the run's and the arena's. */
 void page_origin_of(const struct kept_run *run, struct arena *arena, struct report_origin *origin);
 /* Of what was measured now. */

@@ -1,10 +1,10 @@
 /* tare profile: where a program's events take place. From the command line to the report and the exit status. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/file.h"
 #include "base/str.h"
+#include "base/wait_status.h"
 #include "cli/command.h"
 #include "cli/export_options.h"
 #include "cli/page_output.h"
@@ -518,8 +518,7 @@ static int run(struct profile_request *r)
 	r->profiling.moments = r->export.format && r->export.format->times;
 	if (!r->export.format)
 		r->profiling.keep = r->output;
-	else if (!(out = strcmp(r->export.format->name, "html") == 0 ? page_create(r->output, &err)
-								     : file_create(r->output, &err)))
+	else if (!(out = file_create(r->output, &err)))
 		return say_failure(&err);
 	profile_keep_begin(&keep, &r->keeping, &r->profiling.keep);
 	if (!session_open(&session, &target, r->on, NULL, 0, &err) || !choose_stacks(r, &session, &err) ||
@@ -543,15 +542,14 @@ static int run(struct profile_request *r)
 	if (code == TARE_DONE && timed_out)
 		code = TARE_TIMED_OUT;
 	else if (code == TARE_DONE && r->command)
-		code = WIFSIGNALED(profile->wait_status) ? 128 + WTERMSIG(profile->wait_status)
-							 : WEXITSTATUS(profile->wait_status);
+		code = wait_status_shell(profile->wait_status);
 	profile_keep_end(&keep, &r->keeping, r->profiling.keep, profile, &r->show);
 	profile_free(profile);
 	free(profile);
 out:
 	profile_keep_end(&keep, &r->keeping, NULL, NULL, &r->show);
 	if (out)
-		file_finish(out, r->output, NULL);
+		file_abandon(out, r->output);
 	session_close(&session);
 	return code;
 }

@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/file.h"
+#include "base/wait_status.h"
 #include "cli/command.h"
 #include "cli/page_output.h"
 #include "cli/say.h"
@@ -78,8 +78,7 @@ static int status_of(const struct profile_data_request *r, const struct result *
 		return code;
 	if (r->profiling->timed_out && *r->profiling->timed_out)
 		return TARE_TIMED_OUT;
-	return WIFSIGNALED(result->wait_status) ? 128 + WTERMSIG(result->wait_status)
-						: WEXITSTATUS(result->wait_status);
+	return wait_status_shell(result->wait_status);
 }
 
 int profile_data(const struct profile_data_request *r)
@@ -90,8 +89,7 @@ int profile_data(const struct profile_data_request *r)
 	FILE *out = NULL;
 	int code;
 	find_format(r->format, &format);
-	if (r->output &&
-	    !(out = format == SHOW_HTML ? page_create(r->output, &err) : file_create(r->output, &err)))
+	if (r->output && !(out = file_create(r->output, &err)))
 		return say_failure(&err);
 	if (session_open(&session, r->target, r->on, NULL, 0, &err) &&
 	    session_add_data_events(&session, r->events, &err) &&
@@ -107,7 +105,7 @@ int profile_data(const struct profile_data_request *r)
 			code = 128 + abs((int)*r->profiling->interrupt);
 	}
 	if (out)
-		file_finish(out, r->output, NULL);
+		file_abandon(out, r->output);
 	session_close(&session);
 	return code;
 }

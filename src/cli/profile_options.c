@@ -79,7 +79,7 @@ bool show_parse_quit(const char *value, struct show_request *show, struct error 
 	if (length && length < sizeof number && value[length - 1] == '%') {
 		snprintf(number, sizeof number, "%.*s", (int)length - 1, value);
 		if (!str_to_double(number, &percent) || !(percent > 0) || percent > 100)
-			return error_set(err, ERROR_USAGE, "'%s' is not a part above 0%% and up to 100%%", value);
+			return error_set(err, ERROR_USAGE, "'%s' is not a share above 0%% and up to 100%%", value);
 		show->quit_share = percent / 100;
 		return true;
 	}
@@ -108,8 +108,9 @@ static bool check_tasks(const struct show_request *show, struct error *err)
 		return error_set(err, ERROR_USAGE, "%s lists functions or lines of each: remove --by", parts);
 	if (show->format == SHOW_TEXT && !show->prof && !show->browse)
 		return true;
-	error_set(err, ERROR_USAGE, "%s is text, as tare lists it", parts);
-	return error_hint(err, "JSON and CSV have all threads and processes; --by thread is a page, too");
+	error_set(err, ERROR_USAGE, "%s is shown as text only", parts);
+	return error_hint(err,
+			  "JSON and CSV list all threads and processes; for HTML use --by thread or --by process");
 }
 
 bool show_check(const struct show_request *show, FILE *out, bool has_output, struct error *err)
@@ -125,8 +126,8 @@ bool show_check(const struct show_request *show, FILE *out, bool has_output, str
 	if (!has_output && isatty(fileno(out)))
 		return true;
 	error_set(err, ERROR_USAGE, "--browse needs a terminal");
-	return error_hint(err,
-			  "remove -o and what leads the output elsewhere; without --browse the report is text");
+	return error_hint(
+		err, "remove -o and any redirection of the output; or remove --browse: the report is then text");
 }
 
 /* The event that was asked for, or the first with samples or counts. False: there is none of that name. */
@@ -265,7 +266,7 @@ int show_profile(const struct profile *profile, const struct show_request *show,
 	}
 	named_profile_free(named);
 	free(named);
-	bool kept = file_finish(out, name, written ? &err : NULL);
+	bool kept = file_close(out, name, written, &err);
 	return !chosen           ? say_failed(&err, TARE_USAGE)
 	       : written && kept ? TARE_DONE
 				 : say_failed(&err, TARE_CANNOT_MEASURE);
@@ -315,6 +316,6 @@ int show_difference(const struct profile *profile, const char *before, const str
 		named_profile_free(named);
 	free(named);
 	close_earlier(&earlier);
-	bool written = file_finish(out, name, code == TARE_DONE ? &err : NULL);
+	bool written = file_close(out, name, code == TARE_DONE, &err);
 	return code != TARE_DONE || written ? code : say_failed(&err, TARE_CANNOT_MEASURE);
 }

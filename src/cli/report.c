@@ -141,11 +141,6 @@ static bool is_page(const struct report_request *r)
 	return r->export.format ? strcmp(r->export.format->name, "html") == 0 : r->show.format == SHOW_HTML;
 }
 
-static FILE *create(const struct report_request *r, struct error *err)
-{
-	return is_page(r) ? page_create(r->output, err) : file_create(r->output, err);
-}
-
 static int show_a_profile(struct report_request *r, struct profile *profile)
 {
 	struct error err = {0};
@@ -156,7 +151,7 @@ static int show_a_profile(struct report_request *r, struct profile *profile)
 		error_set(&err, ERROR_USAGE, "this profile is of code: it does not have the data");
 		error_hint(&err, "'tare profile --by data --on model:host PROGRAM'");
 		code = say_failed(&err, TARE_USAGE);
-	} else if (r->output && !(out = create(r, &err)))
+	} else if (r->output && !(out = file_create(r->output, &err)))
 		say_error(&err);
 	else if (r->export.format)
 		code = export_profile(profile, &r->export, r->show.confidence, out,
@@ -233,7 +228,7 @@ static int show_data(struct report_request *r, const struct kept_run *run)
 	r->show.origin = r->show.format == SHOW_HTML ? &origin : NULL;
 	if (!r->show.top)
 		r->show.top = run->top;
-	int code = r->output && !(out = create(r, &err))
+	int code = r->output && !(out = file_create(r->output, &err))
 			   ? say_failed(&err, TARE_CANNOT_MEASURE)
 			   : profile_data_show(run->result, r->show.format, &r->show, out,
 					       r->output ? r->output : "standard output");
@@ -270,7 +265,7 @@ static int show_a_run(struct report_request *r, const char *word)
 		code = say_failed(&err, TARE_USAGE);
 	} else if (!r->alone && !keep_load_comparison(&r->keeping, &run, &kept, &err)) {
 		code = say_failed(&err, TARE_CANNOT_MEASURE);
-	} else if (r->output && !(out = create(r, &err))) {
+	} else if (r->output && !(out = file_create(r->output, &err))) {
 		say_error(&err);
 	} else {
 		report_options_of(&run, &r->options);

@@ -201,7 +201,7 @@ static int run(struct verify_request *r)
 		return say_failed(&err, TARE_CANNOT_MEASURE);
 	if (r->output && !(out = file_create(r->output, &err))) {
 		if (figures)
-			file_finish(figures, r->figures, NULL);
+			file_abandon(figures, r->figures);
 		return say_failed(&err, TARE_CANNOT_MEASURE);
 	}
 	bool done = study(r, &studied, &err);
@@ -215,8 +215,8 @@ static int run(struct verify_request *r)
 		else
 			sampling_study_free(&studied.one.study);
 	}
-	bool kept = !figures || file_finish(figures, r->figures, done ? &err : NULL);
-	kept &= file_finish(out, r->output ? r->output : "standard error", done && kept ? &err : NULL);
+	bool kept = !figures || file_close(figures, r->figures, done, &err);
+	kept &= file_close(out, r->output ? r->output : "standard error", done, kept ? &err : NULL);
 	if (*r->sampling.interrupt)
 		return 128 + abs((int)*r->sampling.interrupt);
 	return !done ? say_failure(&err) : kept ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);

@@ -94,7 +94,7 @@ int verify_counters_run(struct verify_counters_request *r)
 		write_report(out, r, counters_found(c));
 	}
 	struct error written = {0};
-	if (!file_finish(out, r->output ? r->output : "standard output", done ? &written : NULL) && done)
+	if (!file_close(out, r->output ? r->output : "standard output", done, &written))
 		code = say_failed(&written, TARE_CANNOT_MEASURE);
 	if (!done && *r->asked.interrupt) {
 		if (counters_found(c)->id)

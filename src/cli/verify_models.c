@@ -52,7 +52,7 @@ static int run(const struct verify_models_request *r, struct models_asked *asked
 		session_models_free(&study);
 	}
 	struct error written = {0};
-	bool kept = file_finish(out, r->output ? r->output : "standard output", done ? &written : NULL);
+	bool kept = file_close(out, r->output ? r->output : "standard output", done, &written);
 	if (*asked->interrupt)
 		return 128 + abs((int)*asked->interrupt);
 	return !done ? say_failure(&err) : kept ? TARE_DONE : say_failed(&written, TARE_CANNOT_MEASURE);

@@ -36,7 +36,7 @@ static bool open_outputs(const struct verify_paper_request *r, FILE **out, FILE 
 		return false;
 	if (r->output && !(*out = file_create(r->output, err))) {
 		if (*page)
-			file_finish(*page, r->page, NULL);
+			file_abandon(*page, r->page);
 		return false;
 	}
 	return true;
@@ -65,8 +65,8 @@ int verify_paper_run(const struct verify_paper_request *r)
 			write_report(out, r, &study);
 		session_paper_free(&study);
 	}
-	bool kept = !page || file_finish(page, r->page, done ? &err : NULL);
-	kept &= file_finish(out, r->output ? r->output : "standard output", done && kept ? &err : NULL);
+	bool kept = !page || file_close(page, r->page, done, &err);
+	kept &= file_close(out, r->output ? r->output : "standard output", done, kept ? &err : NULL);
 	if (*asked.interrupt)
 		return 128 + abs((int)*asked.interrupt);
 	return !done ? say_failure(&err) : kept ? TARE_DONE : say_failed(&err, TARE_CANNOT_MEASURE);

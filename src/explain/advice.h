@@ -5,8 +5,9 @@
  * What always holds:
  *  1. A rule speaks only of what is worth it: ADVICE_SHARE of the CPU time at least (of waiting: of all time),
  *     and ADVICE_SECONDS.
- *  2. A rule that lacks one of its numbers, or a cost, is silent.
- *  3. The longest time comes first. Nothing is executed here, and no clock is read. */
+ *  2. A rule that lacks one of its numbers is silent. Of mispredictions and locked instructions whose cost is not
+ *     known, it speaks where they are one instruction of a hundred at least: then its time is NAN.
+ *  3. The longest time comes first, then those without a time. Nothing is executed here, and no clock is read. */
 #ifndef TARE_EXPLAIN_ADVICE_H
 #define TARE_EXPLAIN_ADVICE_H
 
@@ -23,16 +24,18 @@ struct advice_facts {
 	unsigned levels;
 	const struct costs *costs;
 	double line_bytes, page_bytes;
-	double way_bytes[2];        /* of L1, L2: addresses so far apart share a set; 0: there is none */
-	double tlb_entries;         /* of the first TLB for data; 0: there is none */
+	double shared_bytes;   /* the longest line of a data cache: data of two threads is to lie so far apart */
+	double cache_bytes[3]; /* of L1, L2, L3; 0: there is none */
+	double way_bytes[2];   /* of L1, L2: addresses so far apart share a set; 0: there is none */
+	double tlb_entries;    /* of the first TLB for data; 0: there is none */
 	double resident_most_bytes; /* of the program as it is; NAN: not known */
 };
 
 /* What the explanation's causes make worth counting by line. */
 struct evidence_wish advice_wish(const struct explanation *e, unsigned levels);
 
-/* Adds to e->advice. */
-bool advice_give(struct explanation *e, const struct evidence_rows *evidence, const struct advice_facts *facts,
-		 struct error *err);
+/* Adds to e->advice. functions: the rows that evidence_want_functions() asked for, by function. */
+bool advice_give(struct explanation *e, const struct evidence_rows *evidence,
+		 const struct evidence_rows *functions, const struct advice_facts *facts, struct error *err);
 
 #endif

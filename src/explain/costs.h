@@ -51,8 +51,8 @@ const char *operation_name(enum cost_operation operation); /* "instruction", "l2
 struct cost {
 	bool known; /* there is a row: one of the times at least is not NAN */
 	double typical, least, most;
-	double low, high; /* of measured ones: the interval of the median, which typical is; NAN */
-	size_t n;         /* repetitions; 0: not measured here */
+	double low, high; /* of measured ones: where the typical of another calibration lies; NAN */
+	size_t n;         /* sweeps; 0: not measured here */
 	const char *source;
 };
 

@@ -3,21 +3,22 @@
 
 #include "explain/measure.h"
 #include "stats/stats.h"
+#include "stats/student.h"
 
-/* The times of one experiment, or of one less another, round by round. */
+/* The times of one experiment, or of one less another, sweep by sweep. */
 struct cost_series {
-	double ns[COST_ROUNDS_MOST];
+	double ns[COST_SWEEPS_MOST];
 	size_t n; /* 0: there is no such experiment */
 };
 
 static const enum cost_experiment NOTHING = EXPERIMENTS;
 
-/* (of − less) · factor of each round; a difference below 0 is measured noise, and stays: the median needs it. */
+/* (of − less) · factor of each sweep; a difference below 0 is measured noise, and stays: the median needs it. */
 static struct cost_series series_of(const struct cost_times *times, enum cost_experiment of,
 				    enum cost_experiment less, double factor)
 {
 	struct cost_series s = {.n = 0};
-	for (size_t i = 0; i < times->rounds; i++) {
+	for (size_t i = 0; i < times->sweeps; i++) {
 		double ns = times->ns[of][i];
 		if (less != NOTHING)
 			ns -= times->ns[less][i];
@@ -37,6 +38,13 @@ struct deriving {
 	bool failed;
 };
 
+/* The confidence of a median's interval in which the median of as many others lies with this one: the difference
+ * of two medians spreads √2 times as far as one does. */
+static double of_another(double confidence)
+{
+	return 2 * normal_probability(sqrt(2) * normal_quantile((1 + confidence) / 2)) - 1;
+}
+
 /* typical from `typical`; least and most from other series' medians, or (of none) from its deciles. */
 static void add(struct deriving *d, enum cost_operation operation, const struct cost_series *typical,
 		const struct cost_series *least, const struct cost_series *most, const char *source)
@@ -47,7 +55,7 @@ static void add(struct deriving *d, enum cost_operation operation, const struct 
 		return;
 	*cost = (struct cost){.known = true, .n = typical->n, .low = NAN, .high = NAN};
 	cost->typical = seconds_of(stats_median(typical->ns, typical->n));
-	if (stats_median_interval(typical->ns, typical->n, d->confidence, &interval)) {
+	if (stats_median_interval(typical->ns, typical->n, of_another(d->confidence), &interval)) {
 		cost->low = seconds_of(interval.low);
 		cost->high = seconds_of(interval.high);
 	}

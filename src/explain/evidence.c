@@ -14,12 +14,21 @@ static const struct evidence_kind {
 	[EVIDENCE_L3_MISSES] = {"l3-misses:u", false},
 	[EVIDENCE_L1_CONFLICTS] = {"l1d-conflict-misses:u", false},
 	[EVIDENCE_L2_CONFLICTS] = {"l2-conflict-misses:u", false},
+	[EVIDENCE_L1_COMPULSORY] = {"l1d-compulsory-misses:u", false},
+	[EVIDENCE_L2_COMPULSORY] = {"l2-compulsory-misses:u", false},
+	[EVIDENCE_L3_COMPULSORY] = {"l3-compulsory-misses:u", false},
 	[EVIDENCE_TLB_MISSES] = {"dtlb-misses:u", false},
 	[EVIDENCE_TLB_WALKS] = {"dtlb-walks:u", false},
 	[EVIDENCE_CONDITIONAL] = {"conditional-branches:u", false},
 	[EVIDENCE_TAKEN] = {"conditional-taken:u", false},
 	[EVIDENCE_MISPREDICTED] = {"branch-misses:u", false},
 	[EVIDENCE_FALSE_SHARING] = {"false-sharing-misses:u", false},
+	[EVIDENCE_TRUE_SHARING] = {"true-sharing-misses:u", false},
+	[EVIDENCE_INSTRUCTIONS] = {"instructions:u", false},
+	[EVIDENCE_FP_OPERATIONS] = {"fp-operations:u", false},
+	[EVIDENCE_CONVERSIONS] = {"fp-conversions:u", false},
+	[EVIDENCE_LOCKED] = {"locked-instructions:u", false},
+	[EVIDENCE_CALLS] = {"calls:u", false},
 	[EVIDENCE_STRIDE_MISSES] = {"l1d-misses:u", true},
 	[EVIDENCE_STRIDE_USED] = {"l1d-prefetches-used:u", true},
 	[EVIDENCE_STATIC_MISSES] = {"branch-misses:u", true},
@@ -35,12 +44,25 @@ void evidence_want(struct evidence_rows *e, const struct evidence_wish *wish)
 	w[EVIDENCE_L3_MISSES] = wish->caches && wish->levels > 2;
 	w[EVIDENCE_L1_CONFLICTS] = wish->caches;
 	w[EVIDENCE_L2_CONFLICTS] = wish->caches && wish->levels > 1;
+	w[EVIDENCE_L1_COMPULSORY] = data;
+	w[EVIDENCE_L2_COMPULSORY] = wish->caches && wish->levels > 1;
+	w[EVIDENCE_L3_COMPULSORY] = wish->caches && wish->levels > 2;
 	/* how far apart accesses are, the TLB shows */
 	w[EVIDENCE_TLB_MISSES] = w[EVIDENCE_TLB_WALKS] = data;
 	w[EVIDENCE_CONDITIONAL] = w[EVIDENCE_TAKEN] = w[EVIDENCE_MISPREDICTED] = wish->branches;
-	w[EVIDENCE_FALSE_SHARING] = wish->sharing;
+	w[EVIDENCE_FALSE_SHARING] = w[EVIDENCE_TRUE_SHARING] = wish->sharing;
+	w[EVIDENCE_FP_OPERATIONS] = w[EVIDENCE_CONVERSIONS] = wish->computing;
+	w[EVIDENCE_LOCKED] = w[EVIDENCE_CALLS] = wish->computing;
 	w[EVIDENCE_STRIDE_MISSES] = w[EVIDENCE_STRIDE_USED] = data;
 	w[EVIDENCE_STATIC_MISSES] = wish->branches;
+}
+
+void evidence_want_functions(struct evidence_rows *e, const struct evidence_wish *wish)
+{
+	*e = (struct evidence_rows){0};
+	e->wanted[EVIDENCE_INSTRUCTIONS] = e->wanted[EVIDENCE_FP_OPERATIONS] = wish->computing;
+	/* no rule reads it: with it threads take turns, as in the executions that are compared with this one */
+	e->wanted[EVIDENCE_FALSE_SHARING] = wish->computing && wish->sharing;
 }
 
 static bool missing(const struct evidence_rows *e, unsigned kind, bool variant)

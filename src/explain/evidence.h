@@ -27,12 +27,21 @@ enum evidence {
 	EVIDENCE_L3_MISSES,
 	EVIDENCE_L1_CONFLICTS, /* misses that a fully associative LRU cache of the same size would not have */
 	EVIDENCE_L2_CONFLICTS,
+	EVIDENCE_L1_COMPULSORY, /* misses of lines that were never there before */
+	EVIDENCE_L2_COMPULSORY,
+	EVIDENCE_L3_COMPULSORY,
 	EVIDENCE_TLB_MISSES,
 	EVIDENCE_TLB_WALKS,
 	EVIDENCE_CONDITIONAL, /* branches executed */
 	EVIDENCE_TAKEN,
 	EVIDENCE_MISPREDICTED,
 	EVIDENCE_FALSE_SHARING,
+	EVIDENCE_TRUE_SHARING,
+	EVIDENCE_INSTRUCTIONS,
+	EVIDENCE_FP_OPERATIONS,
+	EVIDENCE_CONVERSIONS,
+	EVIDENCE_LOCKED,
+	EVIDENCE_CALLS,
 	EVIDENCE_STRIDE_MISSES, /* of the variant: L1 misses … */
 	EVIDENCE_STRIDE_USED,   /* … and prefetched lines that were used */
 	EVIDENCE_STATIC_MISSES, /* of the variant: mispredictions */
@@ -40,9 +49,9 @@ enum evidence {
 };
 
 struct evidence_row {
-	const char *file;     /* NULL: not known */
-	const char *function; /* of the first copy that was found; or of code without lines */
-	unsigned line;
+	const char *file;         /* NULL: not known */
+	const char *function;     /* of the first copy that was found; or of code without lines */
+	unsigned line;            /* 0: of code without lines; by function */
 	double counts[EVIDENCES]; /* see evidence_count() */
 };
 
@@ -56,9 +65,11 @@ struct evidence_rows {
 /* Of a machine of so many cache levels (1 to 3): what the rules on these causes need. */
 struct evidence_wish {
 	unsigned levels;
-	bool caches, tlb, branches, sharing;
+	bool caches, tlb, branches, sharing, computing;
 };
 void evidence_want(struct evidence_rows *e, const struct evidence_wish *wish);
+/* By function, in rows of their own: what inlined and shared lines do not tell. */
+void evidence_want_functions(struct evidence_rows *e, const struct evidence_wish *wish);
 
 /* The machine's, or the variants' events that are still to be counted, as -e has them; appended. */
 void evidence_events(const struct evidence_rows *e, bool variant, struct str *out);

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "stats/stats.h"
 
 /* Steps of a round in lines of each level: about a millisecond each. The largest set is 256 MB. */
 enum { STEPS_L1 = 400000, STEPS_L2 = 100000, STEPS_L3 = 40000, STEPS_MEMORY = 10000, STEPS_TLB = 40000 };
@@ -62,7 +64,7 @@ static bool bench_open(struct bench *b, struct error *err)
 		add_set(&b->l2, between(g->l1_bytes, g->l2_bytes) / line, line, line, false, err)) &&
 	       (!g->l3_bytes ||
 		add_set(&b->l3, between(g->l2_bytes, g->l3_bytes) / line, line, line, false, err)) &&
-	       (!has_memory || add_set(&b->memory, memory_set(g) / line, line, line, false, err)) &&
+	       (!has_memory || b->memory || add_set(&b->memory, memory_set(g) / line, line, line, false, err)) &&
 	       (!g->second_tlb || (add_set(&b->near_packed, near, line, line, true, err) &&
 				   add_set(&b->near_spread, near, page, line, true, err))) &&
 	       (!g->first_tlb || (add_set(&b->far_packed, far, line, line, true, err) &&
@@ -147,21 +149,62 @@ static double run_alone(struct bench *b, enum cost_experiment experiment, double
 	return best;
 }
 
-bool costs_take(const struct cost_geometry *geometry, size_t rounds, struct cost_times *out, double *seconds,
-		void (*progress)(void *context, size_t done, size_t all), void *context, struct error *err)
+/* The median of the rounds that there are; NAN: of none. */
+static double middle(double *rounds, size_t n)
+{
+	size_t known = 0;
+	for (size_t i = 0; i < n; i++)
+		if (isfinite(rounds[i]))
+			rounds[known++] = rounds[i];
+	return known ? stats_median(rounds, known) : NAN;
+}
+
+static void sweep(struct bench *b, size_t rounds, struct cost_times *out, size_t at)
+{
+	double ns[EXPERIMENTS][COST_ROUNDS_MOST], again = NAN;
+	for (size_t round = 0; round < rounds; round++)
+		for (unsigned e = 0; e < EXPERIMENTS; e++)
+			ns[e][round] = run_alone(b, (enum cost_experiment)e, &again);
+	for (unsigned e = 0; e < EXPERIMENTS; e++)
+		out->ns[e][at] = middle(ns[e], rounds);
+}
+
+static void rest(double seconds)
+{
+	struct timespec left = {(time_t)seconds, (long)(fmod(seconds, 1) * 1e9)};
+	nanosleep(&left, NULL);
+}
+
+/* New memory, other than that of the sweep before. */
+static bool open_again(struct bench *b, struct error *err)
+{
+	struct bench old = *b;
+	*b = (struct bench){.geometry = old.geometry, .timer = old.timer, .memory = old.memory};
+	old.memory = NULL; /* it is most of a cache many times over: its pages do not matter */
+	bool done = bench_open(b, err);
+	bench_close(&old);
+	return done;
+}
+
+bool costs_take(const struct cost_geometry *geometry, const struct cost_plan *plan, struct cost_times *out,
+		double *seconds, void (*progress)(void *context, size_t done, size_t all), void *context,
+		struct error *err)
 {
 	struct bench bench = {.geometry = geometry};
 	const struct clock clock = clock_monotonic();
 	uint64_t began_ns = clock_now_ns(&clock);
-	double again = NAN;
-	bool done = bench_open(&bench, err);
+	size_t rounds = plan->rounds < COST_ROUNDS_MOST ? plan->rounds : COST_ROUNDS_MOST;
+	bool done = true;
 	find_tick(&bench.timer, &clock);
-	out->rounds = rounds < COST_ROUNDS_MOST ? rounds : COST_ROUNDS_MOST;
-	for (size_t round = 0; done && round < out->rounds; round++) {
+	out->sweeps = plan->sweeps < COST_SWEEPS_MOST ? plan->sweeps : COST_SWEEPS_MOST;
+	for (size_t i = 0; done && i < out->sweeps; i++) {
 		if (progress)
-			progress(context, round, out->rounds);
-		for (unsigned e = 0; e < EXPERIMENTS; e++)
-			out->ns[e][round] = run_alone(&bench, (enum cost_experiment)e, &again);
+			progress(context, i, out->sweeps);
+		if (i)
+			rest(plan->pause_s);
+		done = open_again(&bench, err);
+		if (done)
+			sweep(&bench, rounds, out, i);
 	}
 	bench_close(&bench);
 	*seconds = 1e-9 * (double)(clock_now_ns(&clock) - began_ns);

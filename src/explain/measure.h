@@ -1,15 +1,19 @@
 /*
  * Costs of this machine, by experiments: each executes one kind of step very often and gives the time of one step.
  *
- *     rounds × experiments ──► times[experiment][round] ──► costs_derive() ──► struct costs
+ *     sweeps × rounds × experiments ──► times[experiment][sweep] ──► costs_derive() ──► struct costs
  *
  * What always holds:
  *  1. An experiment runs once in each round, so that a slow moment of the machine falls on all of them.
- *  2. A cost that is a difference of two experiments is taken within a round, before the median.
- *  3. `typical` is a median over the rounds, low and high its distribution-free interval
- *     (binomial order statistics, stats_median_interval()). Where no experiment gives a minimum or a maximum, it is the lower or the upper
- *     decile of the rounds.
- *  4. costs_derive() knows no clock: tests plant times. */
+ *  2. Each sweep has memory of its own, mapped while that of the one before is still there: which pages a set has
+ *     decides what a cache keeps of it, and that differs from one calibration to the next. A sweep's time is the
+ *     median of its rounds.
+ *  3. A cost that is a difference of two experiments is taken within a sweep, before the median.
+ *  4. `typical` is a median over the sweeps. Between low and high another calibration's lies, with that
+ *     confidence: the distribution-free interval of the median (binomial order statistics,
+ *     stats_median_interval()), as much wider as the difference of two medians is. Where no experiment gives a
+ *     minimum or a maximum, it is the lower or the upper decile of the sweeps.
+ *  5. costs_derive() knows no clock: tests plant times. */
 #ifndef TARE_EXPLAIN_MEASURE_H
 #define TARE_EXPLAIN_MEASURE_H
 
@@ -50,21 +54,27 @@ struct cost_geometry {
 	uint64_t first_tlb, second_tlb; /* entries */
 };
 
-enum { COST_ROUNDS_MOST = 101 };
+enum { COST_SWEEPS_MOST = 101, COST_ROUNDS_MOST = 15 /* of a sweep */ };
 
 /* ns of one step; NAN: there is no such experiment on this machine. */
 struct cost_times {
-	size_t rounds;
-	double ns[EXPERIMENTS][COST_ROUNDS_MOST];
+	size_t sweeps;
+	double ns[EXPERIMENTS][COST_SWEEPS_MOST];
 };
 
 /* Fills in what the times say: rows of costs->of, with their sources (in costs->arena). False when memory ran
  * out. */
 bool costs_derive(const struct cost_times *times, double confidence, struct costs *costs, struct error *err);
 
+struct cost_plan {
+	size_t sweeps, rounds; /* rounds: of each sweep */
+	double pause_s;        /* between sweeps: slow moments of the machine are longer than a sweep */
+};
+
 /* Measures; *seconds: what it took. progress may be NULL. */
-bool costs_take(const struct cost_geometry *geometry, size_t rounds, struct cost_times *out, double *seconds,
-		void (*progress)(void *context, size_t done, size_t all), void *context, struct error *err);
+bool costs_take(const struct cost_geometry *geometry, const struct cost_plan *plan, struct cost_times *out,
+		double *seconds, void (*progress)(void *context, size_t done, size_t all), void *context,
+		struct error *err);
 
 /* ---- pieces (measure_memory.c, measure_core.c) ---- */
 

@@ -12,7 +12,8 @@
 enum { HUGE_PAGE_BYTES = 2 << 20, PARTS = 25 };
 
 struct cost_chase {
-	char *mapping, *memory, *at, *next_read;
+	char *mapping, *memory, *at;
+	const char *next_read;
 	size_t bytes, n, stride;
 	size_t line_bytes, page_lines; /* page_lines 0: packed; else a line's place varies from page to page */
 };
@@ -65,7 +66,7 @@ struct cost_chase *cost_chase_new(size_t n, size_t stride, size_t line_bytes, bo
 		cost_chase_free(c);
 		return NULL;
 	}
-	c->at = c->next_read = c->memory;
+	c->next_read = c->at = c->memory;
 	if (c->page_lines)
 		c->at = line_of(c, 0);
 	return c;
@@ -108,18 +109,18 @@ double cost_chase_run(struct cost_chase *c, const struct cost_timer *timer, size
 /* Reads a word of each line, in their order. Four sums: an addition does not wait for the one before. */
 static void read_lines(struct cost_chase *c, size_t steps)
 {
-	const char *end = c->memory + c->n * c->stride;
+	const char *end = c->memory + c->n * c->stride, *at = c->next_read;
 	size_t line = c->line_bytes;
-	for (size_t i = 0; i < steps; i += 4) {
-		if (c->next_read + 4 * line > end)
-			c->next_read = c->memory;
-		const char *at = c->next_read;
+	/* the place is in a register: kept in memory, each four loads would wait for a store */
+	for (size_t i = 0; i < steps; i += 4, at += 4 * line) {
+		if (at + 4 * line > end)
+			at = c->memory;
 		(void)*(const volatile uint64_t *)at;
 		(void)*(const volatile uint64_t *)(at + line);
 		(void)*(const volatile uint64_t *)(at + 2 * line);
 		(void)*(const volatile uint64_t *)(at + 3 * line);
-		c->next_read += 4 * line;
 	}
+	c->next_read = at;
 }
 
 double cost_chase_stream(struct cost_chase *c, const struct cost_timer *timer, size_t steps, bool warm)

@@ -175,8 +175,10 @@ static void not_counted(const struct measurement *s, struct series *series)
 {
 	static const char why[] = "not known to count: it counted 0, here and in all of tare's trials";
 	for (size_t r = 0; r < s->options.repetitions; r++)
-		if (series->counts[r].reached && series->counts[r].state == READING_COUNTED)
+		if (series->counts[r].reached && series->counts[r].state == READING_COUNTED) {
 			series->counts[r].state = READING_UNSUPPORTED;
+			series->n_silent++;
+		}
 	if (!series->why)
 		series->why = why;
 }

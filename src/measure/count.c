@@ -437,6 +437,9 @@ static bool describe_target(struct measurement *s)
 static bool report(struct measurement *s)
 {
 	struct result *result = s->result;
+	struct rusage own;
+	if (getrusage(RUSAGE_SELF, &own) == 0) /* what each program held before its exec was this, or less */
+		s->own_peak_bytes = (uint64_t)own.ru_maxrss * 1024;
 	result->repetitions = s->options.repetitions;
 	result->warm_ups = s->warm_ups;
 	result->passes = s->passes;
@@ -494,9 +497,6 @@ bool measure_begin(const struct backend_operations *operations, struct backend *
 		.streams = {.copy_fd = -1, .sink_fd = -1},
 	};
 	struct measurement *s = &steps->measurement;
-	struct rusage own;
-	if (getrusage(RUSAGE_SELF, &own) == 0)
-		s->own_peak_bytes = (uint64_t)own.ru_maxrss * 1024;
 	s->result = result_new();
 	if (!s->result || !begin(s) || !ask(s) || !split(s)) {
 		error_no_memory(err);

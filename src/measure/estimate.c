@@ -125,7 +125,7 @@ static void fill_values(struct estimate *e, const struct series_count *counts, s
 	e->has_interval = true;
 }
 
-/* The kernel counts into a program's peak memory what the process held before its exec, a copy of tare itself
+/* The kernel counts into a program's peak memory what the process held before its exec, which is tare itself
  * (linux/fs/exec.c, exec_mmap: setmax_mm_hiwater_rss). A peak not above tare's own is only an upper bound. */
 static bool hidden_by_tare(const struct measurement *s, const struct event *event, double value)
 {
@@ -143,8 +143,10 @@ static bool remark_on(struct measurement *s, const struct series *series, struct
 {
 	struct arena *arena = &s->result->arena;
 	if (e->n_runs < reached)
+		e->missing_why = series->why ? series->why : "not known";
+	if (e->missing_why)
 		e->note = arena_printf(arena, "%zu of %zu runs gave no count: %s", reached - e->n_runs, reached,
-				       series->why ? series->why : "not known");
+				       e->missing_why);
 	else if (s->by_account[series->event] && hidden_by_tare(s, &s->events[series->event], e->value))
 		e->note = "an upper bound: the kernel includes tare's own memory, and that is not smaller";
 	else if (s->by_account[series->event] && counts_exec(&s->events[series->event]))
@@ -214,6 +216,7 @@ bool measurement_estimate_one(struct measurement *s, const struct series *series
 	size_t n = pick(s, series, scratch, &reached);
 	if (n == 0) {
 		find_least(s, series, e);
+		e->n_silent = series->n_silent;
 		bool engine = account && measurement_own_account(s, 0)->under_engine;
 		e->why = series->why              ? series->why
 			 : engine                 ? UNDER_ENGINE

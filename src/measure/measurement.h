@@ -34,6 +34,7 @@ struct series {
 	const char *why;             /* the first reason why a count is missing */
 	const char *machine;         /* the modelled machine that was counted on; NULL */
 	bool unproven;               /* its event is READING_UNPROVEN */
+	size_t n_silent;             /* executions in which an unproven event counted 0 */
 };
 
 /* A region's counts: one series for each event of the session, in the result's arena. */
@@ -64,7 +65,7 @@ struct measurement {
 	struct clock clock;
 
 	const char **remedies;            /* n_events: the one step that would allow it; NULL */
-	uint64_t own_peak_bytes;          /* of tare itself, before the first execution */
+	uint64_t own_peak_bytes;          /* of tare itself, after the last execution */
 	bool *by_account;                 /* n_events: from the operating system's account */
 	size_t *pass_of;                  /* n_events: the pass that counts it, or PASS_NONE */
 	const struct event **pass_events; /* the passes' events one after the other … */

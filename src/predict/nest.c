@@ -39,6 +39,18 @@ static int depth_of(const struct prediction *p, size_t block)
 	return depth;
 }
 
+/* Whether a jump from this block enters a loop behind its first block. The skipped blocks are then executed one
+ * turn less than the rest of the loop. */
+static bool jumps_into_loop(const struct prediction *p, const struct predicted_block *from)
+{
+	const struct predicted_block *b = p->blocks;
+	for (size_t i = 0; i < p->n_blocks; i++)
+		if (ends_loop(&b[i]) && from->low < b[i].target && b[i].target < from->target &&
+		    from->target <= b[i].low)
+			return true;
+	return false;
+}
+
 /* The block behind this one on the path; n_blocks: the path ends. */
 static bool next_of(const struct prediction *p, size_t *block, struct error *err)
 {
@@ -51,6 +63,8 @@ static bool next_of(const struct prediction *p, size_t *block, struct error *err
 			*block = p->n_blocks;
 		else if (b->target <= b->low)
 			return no_nest(p, "it has a jump backward", err);
+		else if (jumps_into_loop(p, b))
+			return no_nest(p, "it has a jump into a loop", err);
 		else
 			*block = block_at(p, b->target);
 		return true;

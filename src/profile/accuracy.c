@@ -11,29 +11,6 @@ static int by_place(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-bool accuracy_split(const struct ran_block *blocks, size_t n, struct placed_count **out, size_t *out_n)
-{
-	size_t all = 0, merged = 0;
-	for (size_t b = 0; b < n; b++)
-		all += blocks[b].n;
-	struct placed_count *places = malloc((all ? all : 1) * sizeof *places);
-	if (!places)
-		return false;
-	all = 0;
-	for (size_t b = 0; b < n; b++)
-		for (size_t i = 0; i < blocks[b].n && blocks[b].count > 0; i++)
-			places[all++] = (struct placed_count){blocks[b].places[i], blocks[b].count};
-	qsort(places, all, sizeof *places, by_place);
-	for (size_t i = 0; i < all; i++)
-		if (merged > 0 && places[merged - 1].place == places[i].place)
-			places[merged - 1].count += places[i].count;
-		else
-			places[merged++] = places[i];
-	*out = places;
-	*out_n = merged;
-	return true;
-}
-
 static int descending(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

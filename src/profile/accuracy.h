@@ -27,19 +27,6 @@ struct placed_count {
 	uint64_t count; /* samples, or executions; > 0 */
 };
 
-/* A block as it ran: from where control came in to where it left. Two of them may overlap, when one is entered in
- * the middle of the other. */
-struct ran_block {
-	const uint64_t *places; /* of its instructions, each once */
-	size_t n;
-	uint64_t count;
-};
-
-/* The executions of each instruction, by place, ascending: in *out, which the caller frees, *out_n of them. What
- * splitting the blocks at every place where control comes in gives: the instructions of such a part run equally
- * often, and the part as often as all the blocks that contain it. False without memory. */
-bool accuracy_split(const struct ran_block *blocks, size_t n, struct placed_count **out, size_t *out_n);
-
 struct wu_mencer {
 	double nrmse, sample_coverage, order_deviation;
 	uint64_t samples; /* NS: at places that ran */

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "profile/nested.h"
+#include "symbol/jit.h"
 
 /* What makes a row: equal keys are one row. Strings are those of the symbols, which answer equal questions with
  * equal pointers, or not: they are compared as text. */
@@ -20,6 +21,7 @@ struct key {
 struct function_key {
 	const char *module;
 	uint64_t begins;
+	uint32_t pid;
 };
 
 struct breakdown_build {
@@ -84,16 +86,15 @@ static struct breakdown_row *row_of(struct breakdown_build *job, const struct ke
 	return &out->rows[out->n_rows++];
 }
 
-/* Once of each module: why its names are fewer than they could be. */
-static bool mention(struct breakdown_build *job, const char *module)
+/* Once of each module: why its names are fewer than they could be. trouble NULL: as the symbols say. */
+static bool mention(struct breakdown_build *job, const char *module, const char *trouble)
 {
-	const char *trouble;
 	for (size_t i = 0; i < job->troubled.count; i++)
 		if (job->troubled.items[i] == module || strcmp(job->troubled.items[i], module) == 0)
 			return true;
 	if (!vec_push(&job->troubled, module))
 		return false;
-	if (!(trouble = symbols_trouble(job->symbols, module)))
+	if (!trouble && !(trouble = symbols_trouble(job->symbols, module)))
 		return true;
 	const char *note = arena_printf(&job->out->arena, "%s: %s", module, trouble);
 	return note && vec_push(&job->notes, note);
@@ -111,11 +112,35 @@ static struct breakdown_row *library_row(struct breakdown_build *job, const stru
 	return row_of(job, &key);
 }
 
+/* Why code that the process made has no names. False when memory ran out. */
+static bool mention_process(struct breakdown_build *job, uint32_t pid, const char *trouble)
+{
+	const char *process = arena_printf(&job->out->arena, "code that process %u made as it ran", (unsigned)pid);
+	return process && mention(job, process, trouble);
+}
+
+/* Code of no file, by the name that its JIT compiler gave it. NULL when memory ran out. */
+static struct breakdown_row *made_row(struct breakdown_build *job, const struct location *l, struct error *err)
+{
+	struct jit_names *names = symbols_jit(job->symbols, l->pid, err);
+	struct jit_code code;
+	struct key key = {.name = "[anonymous]", .module = ""};
+	if (!names)
+		return NULL;
+	if (jit_find(names, l->offset, &code))
+		key = (struct key){.name = code.name, .module = "[jit]", .begins = code.begins};
+	else if (jit_trouble(names) && !mention_process(job, l->pid, jit_trouble(names)))
+		return NULL;
+	return row_of(job, &key);
+}
+
 static struct breakdown_row *code_row(struct breakdown_build *job, const struct location *l, struct error *err)
 {
+	if (l->pid)
+		return made_row(job, l, err);
 	const struct symbol_code *code = symbols_code(job->symbols, l->module, l->offset, err);
 	struct key key = {.module = l->module};
-	if (!code || (!code->linked_name && !mention(job, l->module)))
+	if (!code || (!code->linked_name && !mention(job, l->module, NULL)))
 		return NULL;
 	key.name = code->function;
 	if (job->out->by == BREAKDOWN_BY_LINE) {
@@ -231,7 +256,7 @@ static struct breakdown_row *object_row(struct breakdown_build *job, const struc
 	switch (l->kind) {
 	case LOCATION_STATIC:
 		data = static_data(job, l, shared, sizeof shared);
-		if (!(data && data->linked_name) && !mention(job, l->module))
+		if (!(data && data->linked_name) && !mention(job, l->module, NULL))
 			return NULL;
 		if (!data) /* its headers; what ld.so allocates behind its own data */
 			snprintf(shared, sizeof shared, "[outside of its sections]");
@@ -246,7 +271,7 @@ static struct breakdown_row *object_row(struct breakdown_build *job, const struc
 	case LOCATION_STACK: key.name = "[stack]"; break;
 	case LOCATION_THREAD:
 		data = symbols_thread_data(job->symbols, key.module, l->beyond);
-		if (!(data && data->linked_name) && key.module[0] && !mention(job, l->module))
+		if (!(data && data->linked_name) && key.module[0] && !mention(job, l->module, NULL))
 			return NULL;
 		key.name = data ? data->name : "[thread-local]";
 		key.begins = data ? data->address : 0;
@@ -326,11 +351,20 @@ static void add_counts(const struct breakdown *b, uint64_t *sums, const uint64_t
 		sums[e] += b->events[e].why ? 0 : counts[e]; /* no larger than the event's total */
 }
 
+static struct location caller_of(const struct location_arc *arc)
+{
+	return (struct location){.module = arc->caller, .offset = arc->caller_offset, .pid = arc->caller_pid};
+}
+
+static struct location callee_of(const struct location_arc *arc)
+{
+	return (struct location){.module = arc->callee, .offset = arc->callee_offset, .pid = arc->callee_pid};
+}
+
 static bool add_arc_to_function(struct breakdown_build *job, const struct location_arc *arc, struct error *err)
 {
 	struct breakdown *b = job->out;
-	const struct location from = {.module = arc->caller, .offset = arc->caller_offset},
-			      to = {.module = arc->callee, .offset = arc->callee_offset};
+	const struct location from = caller_of(arc), to = callee_of(arc);
 	size_t caller = SIZE_MAX, callee;
 	struct breakdown_row *row;
 	if (arc->caller) {
@@ -346,19 +380,33 @@ static bool add_arc_to_function(struct breakdown_build *job, const struct locati
 	return true;
 }
 
-/* The machine code's function that a place is in, by number: of the job's own. UINT32_MAX when memory ran out. */
-static uint32_t function_at(struct breakdown_build *job, const char *module, uint64_t offset, struct error *err)
+/* Where the machine code's function begins that a place is in. False when memory ran out. */
+static bool begin_at(struct breakdown_build *job, const struct location *l, uint64_t *begins, struct error *err)
 {
-	const struct symbol_code *code = symbols_code(job->symbols, module, offset, err);
-	if (!code)
+	struct jit_names *names = l->pid ? symbols_jit(job->symbols, l->pid, err) : NULL;
+	struct jit_code made;
+	if (names) {
+		*begins = jit_find(names, l->offset, &made) ? made.begins : 0;
+		return true;
+	}
+	const struct symbol_code *code = l->pid ? NULL : symbols_code(job->symbols, l->module, l->offset, err);
+	*begins = code ? code->begins : 0;
+	return code != NULL;
+}
+
+/* The machine code's function that a place is in, by number: of the job's own. UINT32_MAX when memory ran out. */
+static uint32_t function_at(struct breakdown_build *job, const struct location *l, struct error *err)
+{
+	struct function_key key = {.module = l->module, .pid = l->pid};
+	if (!begin_at(job, l, &key.begins, err))
 		return UINT32_MAX;
-	const uint64_t hash = hash_number(hash_text(HASH_BEGIN, module), code->begins);
+	const uint64_t hash = hash_number(hash_number(hash_text(HASH_BEGIN, key.module), key.begins), key.pid);
 	struct hash_search search = hash_find(&job->functions, hash);
 	for (uint32_t i; hash_next(&search, &i);)
-		if (job->function_keys.items[i].begins == code->begins &&
-		    strcmp(job->function_keys.items[i].module, module) == 0)
+		if (job->function_keys.items[i].begins == key.begins &&
+		    job->function_keys.items[i].pid == key.pid &&
+		    strcmp(job->function_keys.items[i].module, key.module) == 0)
 			return i;
-	const struct function_key key = {module, code->begins};
 	if (!vec_push(&job->function_keys, key) ||
 	    !hash_add(&job->functions, hash, (uint32_t)job->function_keys.count - 1))
 		return UINT32_MAX;
@@ -367,17 +415,18 @@ static uint32_t function_at(struct breakdown_build *job, const char *module, uin
 
 /* The rows of a place: of its line, and of those that what it is in was inlined in; each once. Returns how
  * many; 0: memory ran out. */
-static size_t line_rows(struct breakdown_build *job, const char *module, uint64_t offset,
-			uint32_t rows[LEVELS_MOST], struct error *err)
+static size_t line_rows(struct breakdown_build *job, const struct location *l, uint32_t rows[LEVELS_MOST],
+			struct error *err)
 {
-	const struct location here = {.module = module, .offset = offset};
+	const char *module = l->module;
 	struct symbol_frame levels[LEVELS_MOST];
-	const struct symbol_code *code = symbols_code(job->symbols, module, offset, err);
-	struct breakdown_row *row = code ? code_row(job, &here, err) : NULL;
+	const struct symbol_code *code = symbols_code(job->symbols, module, l->offset, err);
+	struct breakdown_row *row = code ? code_row(job, l, err) : NULL;
 	if (!row)
 		return 0;
 	rows[0] = (uint32_t)(row - job->out->rows);
-	size_t n = code->file ? symbols_inlined(job->symbols, module, offset, levels, LEVELS_MOST) : 0, found = 1;
+	size_t n = code->file ? symbols_inlined(job->symbols, module, l->offset, levels, LEVELS_MOST) : 0,
+	       found = 1;
 	for (size_t i = 1; i < n && n <= LEVELS_MOST; i++) {
 		struct key key = {.name = "", .module = module, .file = levels[i].file, .line = levels[i].line};
 		if (!levels[i].file)
@@ -395,11 +444,11 @@ static size_t line_rows(struct breakdown_build *job, const char *module, uint64_
 }
 
 /* calls: a call's arc, from there to `callee`; UINT32_MAX: it is what was executed there. */
-static bool add_to_lines(struct breakdown_build *job, const char *module, uint64_t offset, const uint64_t *counts,
+static bool add_to_lines(struct breakdown_build *job, const struct location *l, const uint64_t *counts,
 			 uint32_t callee, struct error *err)
 {
-	uint32_t rows[LEVELS_MOST], function = function_at(job, module, offset, err);
-	size_t n = line_rows(job, module, offset, rows, err);
+	uint32_t rows[LEVELS_MOST], function = function_at(job, l, err);
+	size_t n = line_rows(job, l, rows, err);
 	bool done = n && function != UINT32_MAX;
 	for (size_t i = 0; done && i < n; i++) {
 		add_counts(job->out, job->out->rows[rows[i]].inclusive, counts);
@@ -428,13 +477,14 @@ static bool add_by_line(struct breakdown_build *job, struct error *err)
 	const struct locations *l = job->locations;
 	for (size_t i = 0; i < l->n; i++)
 		if (has_counts(job, &l->all[i]) &&
-		    !add_to_lines(job, l->all[i].module, l->all[i].offset, l->all[i].counts, UINT32_MAX, err))
+		    !add_to_lines(job, &l->all[i], l->all[i].counts, UINT32_MAX, err))
 			return error_no_memory(err);
 	for (size_t i = 0; i < l->n_arcs; i++) {
 		const struct location_arc *arc = &l->arcs[i];
-		uint32_t callee = arc->caller ? function_at(job, arc->callee, arc->callee_offset, err) : 0;
-		if (callee == UINT32_MAX || (arc->caller && !add_to_lines(job, arc->caller, arc->caller_offset,
-									  arc->inclusive, callee, err)))
+		const struct location from = caller_of(arc), to = callee_of(arc);
+		uint32_t callee = arc->caller ? function_at(job, &to, err) : 0;
+		if (callee == UINT32_MAX ||
+		    (arc->caller && !add_to_lines(job, &from, arc->inclusive, callee, err)))
 			return error_no_memory(err);
 	}
 	return forget_nested(job) || error_no_memory(err);

@@ -59,11 +59,11 @@ static bool take_events(struct profile *p, const struct locations *l)
 	return true;
 }
 
-static uint32_t module_of(struct profile_builder *b, const char *path)
+static uint32_t module_of(struct profile_builder *b, const char *path, uint32_t pid)
 {
 	struct profile_module module = {.kind = MODULE_FILE, .path = path ? path : ""};
 	if (!module.path[0])
-		module.kind = MODULE_ANONYMOUS;
+		module.kind = MODULE_ANONYMOUS, module.pid = pid;
 	else if (strcmp(module.path, "[vdso]") == 0)
 		module.kind = MODULE_VDSO;
 	else if (module.path[0] == '[')
@@ -83,7 +83,7 @@ static bool take_places(struct profile_builder *b, const struct locations *l)
 			if (!at->counts[e] || b->out->events[e].why)
 				continue;
 			if (node == PROFILE_NO_INDEX) {
-				uint32_t module = module_of(b, at->module);
+				uint32_t module = module_of(b, at->module, at->pid);
 				if (module == PROFILE_NO_INDEX)
 					return false;
 				node = profile_builder_node(b, 0, module, at->offset);
@@ -120,10 +120,10 @@ static bool take_arc(struct profile_builder *b, const struct locations *l, const
 	struct profile *p = b->out;
 	struct profile_arc arc = {.caller_module = PROFILE_NO_CALLER,
 				  .caller_offset = from->caller_offset,
-				  .callee_module = module_of(b, from->callee),
+				  .callee_module = module_of(b, from->callee, from->callee_pid),
 				  .callee_offset = from->callee_offset,
 				  .calls = from->calls};
-	if (from->caller && (arc.caller_module = module_of(b, from->caller)) == PROFILE_NO_INDEX)
+	if (from->caller && (arc.caller_module = module_of(b, from->caller, from->caller_pid)) == PROFILE_NO_INDEX)
 		return false;
 	arc.inclusive = arena_alloc(&p->arena, (l->n_events + 1) * sizeof *arc.inclusive);
 	if (!arc.inclusive || arc.callee_module == PROFILE_NO_INDEX ||

@@ -21,15 +21,9 @@ struct trouble_note {
 	VEC(const char *) modules;
 };
 
-struct jit_process {
-	uint32_t pid;
-	struct jit_names *names;
-};
-
 struct naming_job {
 	bool here;
 	struct kernel_names *kernel; /* NULL: not asked yet */
-	VEC(struct jit_process) jits;
 	VEC(uint8_t) changed; /* of each module: 0: not looked at; 1: the file that was profiled; 2: another */
 	const struct profile *profile;
 	struct symbols *symbols;
@@ -309,21 +303,6 @@ static bool name_kernel(struct naming_job *job, struct named_place *place)
 	return name_by_module(job, place);
 }
 
-static struct jit_names *jit_of(struct naming_job *job, uint32_t pid)
-{
-	struct jit_process process = {.pid = pid};
-	for (size_t i = 0; i < job->jits.count; i++)
-		if (job->jits.items[i].pid == pid)
-			return job->jits.items[i].names;
-	if (!jit_new((pid_t)pid, &process.names, job->err))
-		return NULL;
-	if (!jit_read(process.names, true, job->err) || !vec_push(&job->jits, process)) {
-		jit_free(process.names);
-		return NULL;
-	}
-	return process.names;
-}
-
 /* Why code that the process made has no names: its map file is missing, refused or has lines that are none. */
 static bool note_jit_trouble(struct naming_job *job, uint32_t pid, const char *trouble)
 {
@@ -342,7 +321,7 @@ static bool name_anonymous(struct naming_job *job, struct named_place *place)
 	struct jit_code code;
 	if (!job->here || !pid)
 		return name_by_module(job, place);
-	if (!(names = jit_of(job, pid)))
+	if (!(names = symbols_jit(job->symbols, pid, job->err)))
 		return false;
 	if (jit_find(names, place->offset, &code))
 		return name_alone(job, place, code.name, "[jit]", code.begins);
@@ -584,9 +563,6 @@ bool named_profile_new(const struct profile *profile, struct symbols *symbols, c
 	for (size_t i = 0; i < job.troubles.count; i++)
 		vec_free(&job.troubles.items[i].modules);
 	vec_free(&job.troubles);
-	for (size_t i = 0; i < job.jits.count; i++)
-		jit_free(job.jits.items[i].names);
-	vec_free(&job.jits);
 	vec_free(&job.changed);
 	if (job.kernel)
 		kernel_free(job.kernel);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/error.h"
 #include "report/document.h"
 #include "report/report.h"
 #include "result/comparison.h"
@@ -20,6 +21,12 @@ void report_comparison_html(FILE *out, const struct comparison *comparison, cons
 /* A test case for each gate and command, as GitLab, Jenkins and GitHub's actions read it: failed ones are
  * <failure>, undecided ones <error>. */
 void report_comparison_junit(FILE *out, const struct comparison *comparison);
+
+/* For a comparison that failed: these two files state the reason, so that a reader does not take them for a pass.
+ * gates: their texts; each is an <error>. Without gates, one <error> stands for the comparison. */
+void report_failed_comparison_markdown(FILE *out, const struct error *error);
+void report_failed_comparison_junit(FILE *out, const char *const *gates, size_t n_gates,
+				    const struct error *error);
 
 /* Shared by the writers. Words of a verdict: "less", "none seen; 0.4 % would be". */
 const char *comparison_verdict_text(struct document *document, const struct compared *compared);

@@ -8,10 +8,9 @@
 
 /* ---- Markdown ---- */
 
-/* In a table's cell, where | ends it, and <, &, `, *, _, [, \ would mean something. */
-static void cell(FILE *out, const char *text)
+/* |, <, &, `, *, _, [, \ mean something. */
+static void words(FILE *out, const char *text)
 {
-	fputs("| ", out);
 	for (; text && *text; text++) {
 		unsigned char c = (unsigned char)*text;
 		if (strchr("|\\`*_[]<>&~", c))
@@ -19,6 +18,12 @@ static void cell(FILE *out, const char *text)
 		else
 			fputc(c < ' ' || c == 127 ? ' ' : c, out);
 	}
+}
+
+static void cell(FILE *out, const char *text)
+{
+	fputs("| ", out);
+	words(out, text);
 	fputc(' ', out);
 }
 
@@ -76,6 +81,18 @@ void report_comparison_markdown(FILE *out, const struct comparison *c)
 	document_free(&d);
 }
 
+void report_failed_comparison_markdown(FILE *out, const struct error *error)
+{
+	fputs("**tare compare: nothing was compared**: ", out);
+	words(out, error->text);
+	if (error->hint[0]) {
+		fputs(" (", out);
+		words(out, error->hint);
+		fputc(')', out);
+	}
+	fputc('\n', out);
+}
+
 /* ---- JUnit ---- */
 
 /* Bytes of the UTF-8 character that begins here; 0: none does, or one that XML does not have. */
@@ -121,6 +138,14 @@ static void xml(FILE *out, const char *text)
 	}
 }
 
+static void begin_suite(FILE *out, size_t tests, size_t failed, size_t undecided)
+{
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"tare compare\" tests=\"%zu\" "
+		"failures=\"%zu\" errors=\"%zu\">\n",
+		tests, failed, undecided);
+}
+
 void report_comparison_junit(FILE *out, const struct comparison *c)
 {
 	size_t failed = 0, undecided = 0;
@@ -128,10 +153,7 @@ void report_comparison_junit(FILE *out, const struct comparison *c)
 		failed += c->gates[i].outcome == GATE_FAILED;
 		undecided += c->gates[i].outcome == GATE_UNDECIDED;
 	}
-	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"tare compare\" tests=\"%zu\" "
-		"failures=\"%zu\" errors=\"%zu\">\n",
-		c->n_gates, failed, undecided);
+	begin_suite(out, c->n_gates, failed, undecided);
 	for (size_t i = 0; i < c->n_gates; i++) {
 		const struct gate_result *gate = &c->gates[i];
 		fputs("  <testcase classname=\"tare.", out);
@@ -150,6 +172,20 @@ void report_comparison_junit(FILE *out, const struct comparison *c)
 			fputs("</system-out>", out);
 		}
 		fputs("</testcase>\n", out);
+	}
+	fputs("</testsuite>\n", out);
+}
+
+void report_failed_comparison_junit(FILE *out, const char *const *gates, size_t n_gates, const struct error *error)
+{
+	size_t n = n_gates ? n_gates : 1;
+	begin_suite(out, n, 0, n);
+	for (size_t i = 0; i < n; i++) {
+		fputs("  <testcase classname=\"tare\" name=\"", out);
+		xml(out, n_gates ? gates[i] : "the comparison");
+		fputs("\"><error message=\"", out);
+		xml(out, error->text);
+		fputs("\"/></testcase>\n", out);
 	}
 	fputs("</testsuite>\n", out);
 }

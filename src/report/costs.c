@@ -14,12 +14,12 @@ static const char *time_cell(struct document *d, double seconds)
 	return document_printf(d, "%.*f", seconds < 99.95e-9 ? 2 : 0, seconds * 1e9);
 }
 
-/* "±0.02": half of the median's interval. */
+/* "±0.02": the farther end of the interval. */
 static const char *interval_cell(struct document *d, const struct cost *cost)
 {
 	if (isnan(cost->low))
 		return "-";
-	return time_cell(d, (cost->high - cost->low) / 2);
+	return time_cell(d, fmax(cost->high - cost->typical, cost->typical - cost->low));
 }
 
 static void add_table(struct document *d, const struct costs *costs)
@@ -69,10 +69,12 @@ void report_costs_text(FILE *out, const struct costs *costs, const struct report
 							     : "clock: %.0f MHz",
 					     costs->clock_hz * 1e-6));
 	if (costs->measured)
-		document_add(&d, BLOCK_NOTE, "-",
-			     document_printf(&d,
-					     "measured in %.0f s; ±: the median's interval at %.0f %% confidence",
-					     ceil(costs->seconds), 100 * costs->confidence));
+		document_add(
+			&d, BLOCK_NOTE, "-",
+			document_printf(
+				&d,
+				"measured in %.0f s; ±: another calibration's lies within, at %.0f %% confidence",
+				ceil(costs->seconds), 100 * costs->confidence));
 	report_document_text(out, &d, options);
 	document_free(&d);
 }

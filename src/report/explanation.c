@@ -447,6 +447,14 @@ static const char *advice_place(struct document *d, const struct explained_advic
 	return a->function ? document_printf(d, "In %s: ", document_escaped(d, a->function)) : "";
 }
 
+static const char *advice_time(struct document *d, const struct explained_advice *a)
+{
+	if (isnan(a->seconds))
+		return "How much time that is, is not known: it has no cost here.";
+	return document_printf(d, "About %s, %s of the time.", explained_time_cell(d, a->seconds),
+			       explained_percent(d, a->share));
+}
+
 static void add_advice(struct document *d, const struct explanation *e)
 {
 	if (!e->advice.count)
@@ -455,9 +463,8 @@ static void add_advice(struct document *d, const struct explanation *e)
 	for (size_t i = 0; i < e->advice.count && i < ADVICE_SHOWN; i++) {
 		const struct explained_advice *a = &e->advice.items[i];
 		document_add(d, BLOCK_NOTE, "!",
-			     document_printf(d, "%s%s %s About %s, %s of the time. [%s]", advice_place(d, a),
-					     a->text, a->evidence, explained_time_cell(d, a->seconds),
-					     explained_percent(d, a->share), a->rule));
+			     document_printf(d, "%s%s %s %s [%s]", advice_place(d, a), a->text, a->evidence,
+					     advice_time(d, a), a->rule));
 	}
 	if (e->advice.count > ADVICE_SHOWN)
 		document_add(d, BLOCK_NOTE, "-",

@@ -4,10 +4,12 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/str.h"
 #include "report/breakdown.h"
 #include "report/machine_json.h"
 #include "report/region.h"
 #include "report/report.h"
+#include "result/given.h"
 
 static void write_estimate(struct json *json, const struct estimate *e, bool statistics)
 {
@@ -122,25 +124,23 @@ static void write_regions(struct json *json, const struct result *result, bool s
 	json_write_close(json, ']');
 }
 
-/* Lines of result/given.h. */
 static void write_given(struct json *json, const char *given)
 {
 	if (!given)
 		return;
 	json_write_open(json, "given", '[');
-	while (*given) {
-		char what[128], sum[32];
-		unsigned long long times;
-		int used = 0;
-		if (sscanf(given, "%127[^\t\n]\t%llu\t%31[0-9a-f]%n", what, &times, sum, &used) == 3) {
-			json_write_open(json, NULL, '{');
-			json_write_text(json, "what", what);
-			json_write_integer(json, "times", (int64_t)times);
-			json_write_text(json, "sum", sum);
-			json_write_close(json, '}');
-		}
-		given += strcspn(given, "\n");
-		given += *given == '\n';
+	struct given_thing thing;
+	while (given_next(&given, &thing)) {
+		struct str what = {0}, sum = {0};
+		str_appendf(&what, "%.*s", (int)thing.what_length, thing.what);
+		str_appendf(&sum, "%.*s", (int)thing.sum_length, thing.sum);
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "what", what.text);
+		json_write_integer(json, "times", (int64_t)thing.times);
+		json_write_text(json, "sum", sum.text);
+		json_write_close(json, '}');
+		str_free(&what);
+		str_free(&sum);
 	}
 	json_write_close(json, ']');
 }

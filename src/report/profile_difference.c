@@ -15,6 +15,7 @@ enum { ROWS_MOST = 40 };
 
 struct changed_row {
 	const struct named_row *row;
+	const char *module; /* module_of() */
 	uint64_t counts[2]; /* before, after */
 	const struct named_count *own[2];
 	size_t rows[2]; /* that have this name */
@@ -53,25 +54,33 @@ struct profile_change profile_change_of(const struct profile_estimate *before,
 
 static bool same_text(const char *a, const char *b) { return strcmp(a ? a : "", b ? b : "") == 0; }
 
+/* What tells the row's module in both profiles: versions of a program may have files of different names. */
+static const char *module_of(const struct named_profile *named, const struct named_row *row)
+{
+	const char *const *command = named->profile->command;
+	const char *name = profile_base_name(row->module);
+	return command && command[0] && same_text(name, profile_base_name(command[0])) ? "[program]" : name;
+}
+
 static bool same_row(const struct named_row *a, const struct named_row *b, bool lines)
 {
 	return strcmp(a->name, b->name) == 0 &&
-	       same_text(profile_base_name(a->module), profile_base_name(b->module)) &&
 	       (!lines ||
 		(a->line == b->line && same_text(profile_base_name(a->file), profile_base_name(b->file))));
 }
 
-static struct changed_row *row_of(struct difference *d, const struct named_row *row)
+static struct changed_row *row_of(struct difference *d, const struct named_row *row, int side)
 {
+	const char *module = module_of(d->named[side], row);
 	bool lines = d->by == PROFILE_BY_LINE;
-	uint64_t hash = hash_text(hash_text(HASH_BEGIN, row->name), profile_base_name(row->module));
+	uint64_t hash = hash_text(hash_text(HASH_BEGIN, row->name), module);
 	if (lines)
 		hash = hash_number(hash_text(hash, row->file ? profile_base_name(row->file) : ""), row->line);
 	struct hash_search search = hash_find(&d->index, hash);
 	for (uint32_t i; hash_next(&search, &i);)
-		if (same_row(d->rows.items[i].row, row, lines))
+		if (same_text(d->rows.items[i].module, module) && same_row(d->rows.items[i].row, row, lines))
 			return &d->rows.items[i];
-	struct changed_row new = {.row = row};
+	struct changed_row new = {.row = row, .module = module};
 	if (!vec_push(&d->rows, new) || !hash_add(&d->index, hash, (uint32_t)d->rows.count - 1))
 		return NULL;
 	return &d->rows.items[d->rows.count - 1];
@@ -86,7 +95,7 @@ static bool collect(struct difference *d)
 			const struct named_count *count = &table->rows[i].counts[d->event[side]];
 			if (!count->self || !profile_row_is_wanted(&table->rows[i], d->options))
 				continue;
-			struct changed_row *row = row_of(d, &table->rows[i]);
+			struct changed_row *row = row_of(d, &table->rows[i], side);
 			if (!row)
 				return false;
 			row->counts[side] += count->self;

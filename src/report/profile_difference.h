@@ -2,8 +2,8 @@
  * Two profiles of one program, or of two versions of it: what changed, by function or line.
  *
  * Rows of the two are the same where their names are: of functions the name and the last part of the module's
- * path, of lines the last parts of the file's and the module's path and the line. What has one name in a profile
- * is one row.
+ * path, of lines the last parts of the file's and the module's path and the line. The program that was profiled is
+ * one module, whatever its file is called. What has one name in a profile is one row.
  *
  * Amounts are compared where both are known: counts of counted events, and of sampled ones share times total (the
  * event's count of the same execution, which is known without error). Else shares are.

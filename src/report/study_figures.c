@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
+#include "report/axis.h"
 #include "report/export_names.h"
 
 enum { WIDTH = 1200, LEFT = 70, RIGHT = 20, PLOT = 220, PANEL = 350, TOP = 60 };
@@ -76,19 +77,6 @@ static void draw_bar(FILE *out, const struct axis *a, const char *look, double x
 		drawn ? look : "none", x, top, width, a->y - top, value, tip);
 }
 
-/* The top of a linear axis: 1, 2 or 5 times a power of ten */
-static double round_up(double most)
-{
-	static const double steps[] = {1, 2, 4, 5, 8, 10};
-	if (!(most > 0))
-		return 1;
-	double power = pow(10, floor(log10(most)));
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		if (steps[i] * power >= most * (1 - 1e-9))
-			return steps[i] * power;
-	return 10 * power;
-}
-
 static void draw_title(FILE *out, int panel, const char *text)
 {
 	fprintf(out, "<text class=\"title\" x=\"%d\" y=\"%d\">%s</text>\n", LEFT, TOP + panel * PANEL - 12, text);
@@ -102,7 +90,7 @@ static void draw_places(FILE *out, const struct studied_program *program)
 	double most = 0, slot = INNER / (double)(s->n_places ? s->n_places : 1), thick = slot * 0.4;
 	for (size_t i = 0; i < s->n_places; i++)
 		most = fmax(most, 100 * fmax(s->places[i].sampled, s->places[i].executed));
-	const struct axis axis = {.y = TOP + PLOT, .high = round_up(most)};
+	const struct axis axis = {.y = TOP + PLOT, .high = axis_top(most)};
 	struct str title = {0};
 	str_appendf(&title, "Figure 1: %% of samples and of executed instructions, of the %zu instructions of ",
 		    s->n_places);
@@ -163,7 +151,7 @@ static struct axis axis_of(const struct studied_program *programs, size_t n, con
 			least = fmin(least, value);
 		}
 	if (!f->logarithmic) {
-		axis.high = f->number == 3 ? 1 : round_up(most);
+		axis.high = f->number == 3 ? 1 : axis_top(most);
 		return axis;
 	}
 	axis.low = most > 0 ? pow(10, floor(log10(least))) : 0.1;

@@ -29,7 +29,8 @@ static const struct kept_verdict *twin_of(const struct verification *v, size_t i
 		const struct kept_verdict *other = &v->verdicts.items[i];
 		if (other != row && same(other->event, row->event) && other->source == row->source &&
 		    same(other->machine, row->machine) && same(other->kind, row->kind) &&
-		    same(other->text, row->text) && other->witnesses == row->witnesses)
+		    same(other->text, row->text) && other->witnesses == row->witnesses &&
+		    (row->refused > 0) == (other->refused > 0) && same(other->refused_why, row->refused_why))
 			return other;
 	}
 	return NULL;
@@ -104,6 +105,22 @@ static void add_sentences(struct document *d, const struct verification *v, bool
 	}
 }
 
+/* Executions that gave no count, where other executions counted the same event. */
+static void add_refusals(struct document *d, const struct verification *v)
+{
+	for (size_t i = 0; i < v->verdicts.count; i++) {
+		const struct kept_verdict *row = &v->verdicts.items[i], *twin = twin_of(v, i);
+		size_t refused = row->refused + (twin ? twin->refused : 0);
+		if (!row->refused || row->refused == row->refused_of || (twin && twin < row))
+			continue;
+		document_add(d, BLOCK_NOTE, "-",
+			     document_printf(d, "%s (%s, %s) was not counted in %zu of %zu executions: %s",
+					     row->event, source_cell(d, row), twin ? "both" : row->interface,
+					     refused, row->refused_of + (twin ? twin->refused_of : 0),
+					     row->refused_why));
+	}
+}
+
 static void add_list(struct document *d, const struct verification *v)
 {
 	struct str text = {0};
@@ -168,6 +185,7 @@ void report_verification_text(FILE *out, const struct verification *v, const str
 	document_add(&d, BLOCK_GAP, NULL, NULL);
 	add_sentences(&d, v, true);
 	add_sentences(&d, v, false);
+	add_refusals(&d, v);
 	add_list(&d, v);
 	add_summary(&d, v);
 	report_document_text(out, &d, options);
@@ -207,6 +225,9 @@ static void write_verdict(struct json *json, const struct kept_verdict *row)
 	json_write_integer(json, "kernels", (int64_t)row->kernels);
 	json_write_integer(json, "points", (int64_t)row->points);
 	json_write_integer(json, "executions", (int64_t)row->executions);
+	json_write_integer(json, "refused", (int64_t)row->refused);
+	json_write_integer(json, "refused_of", (int64_t)row->refused_of);
+	json_write_text(json, "refused_why", row->refused_why);
 	json_write_bool(json, "fault", row->fault);
 	json_write_close(json, '}');
 }
@@ -224,6 +245,8 @@ static void write_point(struct json *json, const struct kept_point *p)
 	for (size_t i = 0; i < p->n_observed; i++)
 		json_write_number(json, NULL, p->observed[i]);
 	json_write_close(json, ']');
+	json_write_integer(json, "refused", (int64_t)p->refused);
+	json_write_text(json, "refused_why", p->refused_why);
 	json_write_close(json, '}');
 }
 

@@ -103,7 +103,8 @@ struct explained_advice {
 	const char *function; /* of code without lines; NULL */
 	const char *file;     /* NULL; without a function too, it is about the whole program */
 	unsigned line;
-	double seconds, share; /* that it is about, by typical costs; of the time that shares are of */
+	/* that it is about, by typical costs; of the time that shares are of. NAN: no cost is known */
+	double seconds, share;
 };
 
 struct explanation {

@@ -1,6 +1,6 @@
 #include "result/given.h"
 
-#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* By the beginning of its name (backend/engine/inputs.c). */
@@ -20,62 +20,89 @@ static const struct {
 	{"signals", "wait for one process after the other, without pipelines"},
 };
 
-static const char *fix_of(const char *line)
+static bool read_line(const char *line, size_t length, struct given_thing *thing)
+{
+	const char *end = line + length, *times = memchr(line, '\t', length);
+	if (!times || times == line)
+		return false;
+	char *after_times;
+	uint64_t n = strtoull(times + 1, &after_times, 10);
+	if (times[1] < '0' || times[1] > '9' || after_times >= end || *after_times != '\t')
+		return false;
+	const char *sum = after_times + 1;
+	size_t digits = strspn(sum, "0123456789abcdef");
+	*thing = (struct given_thing){line, sum, (size_t)(times - line), digits, n};
+	return digits && sum + digits == end;
+}
+
+bool given_next(const char **text, struct given_thing *thing)
+{
+	while (**text) {
+		const char *line = *text;
+		size_t length = strcspn(line, "\n");
+		*text = line + length + (line[length] == '\n');
+		if (read_line(line, length, thing))
+			return true;
+	}
+	return false;
+}
+
+static const char *fix_of(const struct given_thing *thing)
 {
 	for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++)
-		if (strncmp(line, fixes[i].of, strlen(fixes[i].of)) == 0)
+		if (strncmp(thing->what, fixes[i].of, strlen(fixes[i].of)) == 0)
 			return fixes[i].fix;
 	return NULL;
 }
 
 /* Without what stands in brackets. */
-static size_t name_length(const char *line)
+static size_t name_length(const struct given_thing *thing)
 {
-	size_t length = strcspn(line, "\t\n");
-	for (size_t i = 1; i < length; i++)
-		if (line[i] == '(' && line[i - 1] == ' ')
+	for (size_t i = 1; i < thing->what_length; i++)
+		if (thing->what[i] == '(' && thing->what[i - 1] == ' ')
 			return i - 1;
-	return length;
+	return thing->what_length;
 }
 
-static const char *next_line(const char *line)
+static bool same_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-	line += strcspn(line, "\n");
-	return *line ? line + 1 : line;
+	return a_length == b_length && memcmp(a, b, a_length) == 0;
 }
 
-/* The line of the same thing; NULL: it was not given. */
-static const char *find(const char *text, const char *line)
+/* The same thing, of another text. False: it was not given there. */
+static bool find(const char *text, const struct given_thing *thing, struct given_thing *other)
 {
-	size_t named = strcspn(line, "\t\n");
-	for (; *text; text = next_line(text))
-		if (strcspn(text, "\t\n") == named && strncmp(text, line, named) == 0)
-			return text;
-	return NULL;
+	while (given_next(&text, other))
+		if (same_bytes(other->what, other->what_length, thing->what, thing->what_length))
+			return true;
+	return false;
 }
 
-static bool same_line(const char *a, const char *b)
+static bool same_value(const struct given_thing *a, const struct given_thing *b)
 {
-	size_t length = strcspn(a, "\n");
-	return b && strcspn(b, "\n") == length && strncmp(a, b, length) == 0;
+	return a->times == b->times && same_bytes(a->sum, a->sum_length, b->sum, b->sum_length);
 }
 
 size_t given_differing(const char *const *given, size_t n, struct str *names, const char **fix)
 {
 	size_t differing = 0;
 	*fix = NULL;
-	for (size_t i = 0; i < n; i++)
-		for (const char *line = given[i]; *line; line = next_line(line)) {
+	for (size_t i = 0; i < n; i++) {
+		const char *text = given[i];
+		struct given_thing thing, other;
+		while (given_next(&text, &thing)) {
 			bool before = false, same = true;
 			for (size_t k = 0; k < n; k++) {
-				const char *other = find(given[k], line);
-				before |= k < i && other;
-				same &= same_line(line, other);
+				bool there = find(given[k], &thing, &other);
+				before |= k < i && there;
+				same &= there && same_value(&thing, &other);
 			}
 			if (before || same)
 				continue;
-			*fix = differing ? *fix : fix_of(line);
-			str_appendf(names, "%s%.*s", differing++ ? ", " : "", (int)name_length(line), line);
+			*fix = differing ? *fix : fix_of(&thing);
+			str_appendf(names, "%s%.*s", differing++ ? ", " : "", (int)name_length(&thing),
+				    thing.what);
 		}
+	}
 	return differing;
 }

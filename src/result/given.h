@@ -5,9 +5,21 @@
 #ifndef TARE_RESULT_GIVEN_H
 #define TARE_RESULT_GIVEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/str.h"
+
+/* A line's parts, in the text and not ended by 0. */
+struct given_thing {
+	const char *what, *sum;
+	size_t what_length, sum_length;
+	uint64_t times;
+};
+
+/* The text's next thing; *text is then behind it. False: there is none. A line that is none is passed over. */
+bool given_next(const char **text, struct given_thing *thing);
 
 /* Appends what is not the same in all n texts, ", " between; returns how many things that are. *fix: what makes
  * the first of them the same; NULL: none is known. */

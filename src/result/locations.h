@@ -42,6 +42,7 @@ struct location {
 	/* as symbol/symbol.h has it; "" for memory of no file (offset is the address then); NULL: none */
 	const char *module;
 	uint64_t offset;
+	uint32_t pid; /* CODE of no file: the process that executed it, which made it; 0: else */
 	uint64_t beyond;
 	bool writable;                       /* STATIC: the segment is */
 	const struct location_frame *frames; /* of the allocation, innermost first */
@@ -64,6 +65,7 @@ struct location_arc {
 	/* caller NULL: the program, a thread or a process begins there */
 	const char *caller, *callee;           /* modules, as in struct location */
 	uint64_t caller_offset, callee_offset; /* the last byte of the call or jump; the function's first */
+	uint32_t caller_pid, callee_pid;       /* as in struct location */
 	uint64_t calls;
 	uint64_t *inclusive; /* n_events */
 };

@@ -138,6 +138,9 @@ struct estimate {
 	bool has_interval; /* false: one run says nothing of the spread (shown as ±?) */
 	double confidence; /* 0.95, 0.99 */
 	size_t n_runs;
+	/* when not known: executions in which its counter ran and showed 0, of an event that was never seen to
+	 * move; not kept */
+	size_t n_silent;
 	double *runs; /* n_runs values in order of the repetitions; NULL when n_runs is 0 */
 	/* of runs; NAN: there is none */
 	double run_min, run_median, run_max, run_sd;
@@ -157,7 +160,10 @@ struct estimate {
 	struct measuring measuring;
 	double share_running; /* 0 … 1 of the enabled time; 1 without multiplexing */
 	const char *why;      /* when not known */
-	bool has_least;       /* when not known: but it is `least` or more, as `least_source` counted it */
+	/* when known: why some of the executions gave no count, which `runs` do not have; NULL: all gave one;
+	 * not kept (the note says it) */
+	const char *missing_why;
+	bool has_least; /* when not known: but it is `least` or more, as `least_source` counted it */
 	double least;
 	enum source least_source;
 	const char *note;    /* a remark for the reader (an outlier and its cause, …); NULL */

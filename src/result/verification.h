@@ -29,8 +29,10 @@ struct kept_verdict {
 	double least, most; /* predictions that were tested; NAN: there is none */
 	unsigned witnesses;
 	size_t kernels, points, executions;
-	bool fault;       /* the counter is wrong, or an exact source is not exact */
-	int64_t evidence; /* the verification's number in the store; 0: not kept */
+	size_t refused, refused_of; /* executions that gave no count, of so many */
+	const char *refused_why;    /* the first reason; NULL: none was refused */
+	bool fault;                 /* the counter is wrong, or an exact source is not exact */
+	int64_t evidence;           /* the verification's number in the store; 0: not kept */
 };
 
 /* One kernel at one size: what was seen of one event. */
@@ -48,6 +50,8 @@ struct kept_point {
 	size_t n_interrupts;
 	double *cpu_seconds; /* n_cpu_seconds: likewise */
 	size_t n_cpu_seconds;
+	size_t refused;          /* executions that gave no count */
+	const char *refused_why; /* the first reason; NULL: none was refused */
 };
 
 struct verification {

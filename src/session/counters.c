@@ -46,14 +46,15 @@ static bool is_of_software(const struct event_definition *d)
 	return d->encodings && d->encodings[0] && strncmp(d->encodings[0], "software:", 9) == 0;
 }
 
-static bool add_silent(struct counters_study *c, struct counters_backend *b, const char *label, const char *why,
-		       struct error *err)
+static bool add_not_measured(struct counters_study *c, struct counters_backend *b, const char *label,
+			     const struct availability *here, struct error *err)
 {
-	struct counters_silent row = {.label = label, .why = arena_strdup(&c->found.arena, why)};
-	for (size_t i = 0; i < b->silent.count; i++)
-		if (strcmp(b->silent.items[i].label, label) == 0)
+	struct counters_not_measured row = {
+		.label = label, .why = arena_strdup(&c->found.arena, here->why), .silent = here->silent};
+	for (size_t i = 0; i < b->not_measured.count; i++)
+		if (strcmp(b->not_measured.items[i].label, label) == 0)
 			return true;
-	return (row.why && vec_push(&b->silent, row)) || error_no_memory(err);
+	return (row.why && vec_push(&b->not_measured, row)) || error_no_memory(err);
 }
 
 /* Adds the event where the backend counts it. */
@@ -70,16 +71,18 @@ static bool add_event(struct counters_study *c, struct counters_backend *b, cons
 		if (strcmp(b->events.items[i].event.label, e.event.label) == 0)
 			return true;
 	if (d && d->counted_by == COUNTED_BY_PROCESS) {
-		if (b->exact)
-			return true;
+		here.source = SOURCE_OS;
+		if (b->exact) {
+			here.state = READING_UNSUPPORTED;
+			snprintf(here.why, sizeof here.why, "the engine would be in it");
+		}
 	} else {
 		b->session.operations->available(b->session.backend, &e.event, &here);
 	}
-	if (here.silent)
-		return add_silent(c, b, e.event.label, here.why, err);
 	if (here.state != READING_COUNTED && here.state != READING_UNPROVEN)
-		return true;
+		return !(here.silent || c->asked.events) || add_not_measured(c, b, e.event.label, &here, err);
 	e.unproven = here.state == READING_UNPROVEN;
+	e.source = here.source;
 	return vec_push(&b->events, e) || error_no_memory(err);
 }
 
@@ -168,8 +171,14 @@ static bool open_backends(struct counters_study *c, struct error *err)
 	size_t events = 0;
 	for (size_t i = 0; i < c->n_backends; i++)
 		events += c->backends[i].events.count;
-	return events ||
-	       error_set(err, ERROR_UNSUPPORTED, "nothing that '%s' counts here is to be verified", list);
+	if (events)
+		return true;
+	error_set(err, ERROR_UNSUPPORTED, "nothing that '%s' counts here is to be verified", list);
+	const struct counters_backend *last = &c->backends[c->n_backends - 1];
+	if (last->not_measured.count)
+		error_hint(err, "%s by '%s': %s", last->not_measured.items[0].label, last->on,
+			   last->not_measured.items[0].why);
+	return false;
 }
 
 /* ---- kernels and sizes ---- */
@@ -392,7 +401,7 @@ void counters_end(struct counters_study *c)
 		return;
 	for (size_t i = 0; i < c->n_backends; i++) {
 		vec_free(&c->backends[i].events);
-		vec_free(&c->backends[i].silent);
+		vec_free(&c->backends[i].not_measured);
 		free(c->backends[i].all);
 		session_close(&c->backends[i].session);
 	}

@@ -20,22 +20,24 @@ enum {
 /* An event that a backend counts here. */
 struct counters_event {
 	struct event event;
-	const char *name; /* as kernels predict it */
-	bool unproven;    /* its counter runs, and was never seen to move */
+	const char *name;   /* as kernels predict it */
+	bool unproven;      /* its counter runs, and was never seen to move */
+	enum source source; /* as its counts have it: a refusal has none to tell */
 };
 
-/* An event whose counter opens and stays at 0 for known work: the backend's own trial is the evidence. */
-struct counters_silent {
+/* An event that is not measured, by what the backend says of it. */
+struct counters_not_measured {
 	const char *label, *why;
+	bool silent; /* its counter opens and stays at 0 for known work; else it is not counted here at all */
 };
 
 struct counters_backend {
 	const char *on;
 	struct session session;
 	VEC(struct counters_event) events;
-	VEC(struct counters_silent) silent;
-	bool exact;    /* engine and models: three times, equal */
-	bool modelled; /* one machine, of which `machine` is known */
+	VEC(struct counters_not_measured) not_measured; /* those not counted: of what was asked for by name */
+	bool exact;                                     /* engine and models: three times, equal */
+	bool modelled;                                  /* on one machine: `machine` holds */
 	struct kernel_machine machine;
 	bool account; /* the operating system's account of an execution is its program's: interrupts are known */
 	size_t first_account; /* index of the first of the account's events, behind `events` */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "session/counters_inside.h"
 #include "store/runs/verdicts.h"
 #include "trust/verdict.h"
@@ -36,7 +37,7 @@ struct case_of_event {
 	const char **others; /* "stores:u" */
 	double *predictions; /* n_points × n_others */
 	unsigned witnesses;
-	size_t kernels;
+	size_t kernels; /* those with at least one count */
 };
 
 static void drop(struct case_of_event *of)
@@ -70,15 +71,17 @@ static void take_point(struct counters_study *c, struct case_of_event *of, const
 	for (size_t i = 0; i < c->names.count; i++)
 		others[i] = other_prediction(kernel, p, c->names.items[i]);
 	for (size_t i = 0; i < e->n_points; i++)
-		seen |= strcmp(of->points[i].kernel, p->kernel) == 0;
-	of->kernels += !seen;
-	of->witnesses |= p->witnesses;
+		seen |= of->points[i].n && strcmp(of->points[i].kernel, p->kernel) == 0;
+	of->kernels += !seen && p->n_observed;
+	of->witnesses |= p->n_observed ? p->witnesses : 0;
 	of->points[e->n_points++] = (struct judged_point){
 		.kernel = p->kernel,
 		.size = (double)p->size,
 		.predicted = p->predicted,
 		.n = p->n_observed,
 		.observed = p->observed,
+		.refused = p->refused,
+		.why_refused = p->refused_why,
 		.interrupts = p->n_interrupts == p->n_observed ? p->interrupts : NULL,
 		.cpu_seconds = p->n_cpu_seconds == p->n_observed ? p->cpu_seconds : NULL,
 		.others = others};
@@ -163,7 +166,8 @@ static const char *witness_of(const char *event)
 static bool is_fault(enum source source, const struct verdict *v)
 {
 	if (source == SOURCE_EXACT)
-		return v->kind != VERDICT_EXACT && v->kind != VERDICT_UNJUDGED && v->kind != VERDICT_UNPREDICTABLE;
+		return v->kind != VERDICT_EXACT && v->kind != VERDICT_UNJUDGED &&
+		       v->kind != VERDICT_UNPREDICTABLE && v->kind != VERDICT_NOT_COUNTED;
 	return verdict_accuses(v->kind);
 }
 
@@ -196,6 +200,9 @@ static bool judge_one(struct counters_study *c, const struct kept_point *first, 
 					   .kernels = of.kernels,
 					   .points = v.points,
 					   .executions = v.executions,
+					   .refused = v.refused,
+					   .refused_of = v.refused_of,
+					   .refused_why = v.why_refused,
 					   .fault = is_fault(first->source, &v)};
 		bool moved = v.kind == VERDICT_UNJUDGED ? !v.why || strcmp(v.why, "no kernel moves it") != 0
 							: v.kind != VERDICT_UNPREDICTABLE || of.event.witness;
@@ -208,22 +215,64 @@ static bool judge_one(struct counters_study *c, const struct kept_point *first, 
 	return done;
 }
 
+static struct kept_verdict not_measured(const char *event, enum source source, enum verdict_kind kind,
+					const char *why)
+{
+	return (struct kept_verdict){.event = event,
+				     .interface = counters_interface_name(KERNEL_COMMAND),
+				     .source = source,
+				     .kind = verdict_kind_name(kind),
+				     .shape = "",
+				     .text = why,
+				     .usable_from = INFINITY,
+				     .error = NAN,
+				     .least = NAN,
+				     .most = NAN};
+}
+
 /* What the backend's own trials say of counters that never move. */
 static bool add_silent(struct counters_study *c, const struct counters_backend *b, struct error *err)
 {
-	for (size_t i = 0; i < b->silent.count; i++) {
-		struct kept_verdict row = {.event = b->silent.items[i].label,
-					   .interface = counters_interface_name(KERNEL_COMMAND),
-					   .source = SOURCE_HW,
-					   .kind = verdict_kind_name(VERDICT_NOTHING),
-					   .shape = "",
-					   .text = b->silent.items[i].why,
-					   .usable_from = INFINITY,
-					   .error = NAN,
-					   .least = NAN,
-					   .most = NAN,
-					   .witnesses = WITNESS_ARITHMETIC};
+	for (size_t i = 0; i < b->not_measured.count; i++) {
+		const struct counters_not_measured *silent = &b->not_measured.items[i];
+		if (!silent->silent)
+			continue;
+		struct kept_verdict row = not_measured(silent->label, SOURCE_HW, VERDICT_NOTHING, silent->why);
+		row.witnesses = WITNESS_ARITHMETIC;
 		if (!vec_push(&c->found.verdicts, row))
+			return error_no_memory(err);
+	}
+	return true;
+}
+
+static bool is_told(const struct counters_study *c, const char *event)
+{
+	for (size_t i = 0; i < c->found.verdicts.count; i++)
+		if (strcmp(c->found.verdicts.items[i].event, event) == 0)
+			return true;
+	for (size_t i = 0; i < c->found.without_stimulus.count; i++)
+		if (strcmp(c->found.without_stimulus.items[i], event) == 0)
+			return true;
+	return false;
+}
+
+/* An event that was asked for, and that none of the backends counts here: the reason of each. */
+static bool add_refused(struct counters_study *c, const struct counters_backend *b, struct error *err)
+{
+	for (size_t i = 0; i < b->not_measured.count; i++) {
+		const struct counters_not_measured *refused = &b->not_measured.items[i];
+		struct str why = {0};
+		if (refused->silent || is_told(c, refused->label))
+			continue;
+		for (const struct counters_backend *by = c->backends; by < c->backends + c->n_backends; by++)
+			for (size_t k = 0; k < by->not_measured.count; k++)
+				if (strcmp(by->not_measured.items[k].label, refused->label) == 0)
+					str_appendf(&why, "%s%s: %s", why.length ? "; " : "", by->on,
+						    by->not_measured.items[k].why);
+		const char *text = why.failed ? NULL : arena_strdup(&c->found.arena, why.text);
+		str_free(&why);
+		if (!text || !vec_push(&c->found.verdicts,
+				       not_measured(refused->label, SOURCE_NONE, VERDICT_NOT_COUNTED, text)))
 			return error_no_memory(err);
 	}
 	return true;
@@ -239,7 +288,8 @@ static void tidy_without_stimulus(struct counters_study *c)
 		for (size_t k = 0; k < kept; k++)
 			known |= strcmp(c->found.without_stimulus.items[k], event) == 0;
 		for (size_t k = 0; k < c->found.verdicts.count; k++)
-			known |= strcmp(c->found.verdicts.items[k].event, event) == 0;
+			known |= c->found.verdicts.items[k].executions &&
+				 strcmp(c->found.verdicts.items[k].event, event) == 0;
 		if (!known)
 			c->found.without_stimulus.items[kept++] = event;
 	}
@@ -259,6 +309,8 @@ bool counters_judge(struct counters_study *c, struct error *err)
 	for (size_t b = 0; done && b < c->n_backends; b++)
 		done = add_silent(c, &c->backends[b], err);
 	tidy_without_stimulus(c);
+	for (size_t b = 0; done && b < c->n_backends; b++)
+		done = add_refused(c, &c->backends[b], err);
 	c->found.finished = done;
 	return done && (!c->runs || runs_end_verification(c->runs, &c->found, err));
 }

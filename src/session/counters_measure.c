@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 
 #include "base/clock.h"
+#include "base/wait_status.h"
 
 const char *counters_interface_name(enum kernel_interface interface)
 {
@@ -22,7 +22,10 @@ size_t counters_repetitions(const struct counters_study *c, const struct counter
 				   : COUNTERS_FULL_RUNS;
 }
 
-/* The estimates of the interface. */
+/* What a region has no row of: the process's account alone has it. */
+static const char NOT_OF_REGIONS[] = "the operating system counts it for whole processes only";
+
+/* The estimates of the interface: of a region not all events have one. */
 static const struct estimate *counts_of(const struct counters_job *job, const struct result *result, size_t *n)
 {
 	if (job->interface == KERNEL_COMMAND) {
@@ -65,8 +68,7 @@ static bool execute(struct counters_study *c, const struct counters_job *job, si
 	if (done && (*result)->wait_status != 0 && !(*result)->interrupted) {
 		int status = (*result)->wait_status;
 		done = error_set(err, ERROR_SYSTEM, "the kernel '%s%s %s' ended with status %d", job->kernel->name,
-				 region ? "-region" : "", number,
-				 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+				 region ? "-region" : "", number, wait_status_shell(status));
 		result_free(*result);
 		*result = NULL;
 	}
@@ -141,26 +143,41 @@ static bool engine_says(const struct counters_study *c, const struct kept_point 
 	return false;
 }
 
+/* The event's own; NULL: there is none. */
+static const struct estimate *find_count(const struct estimate *counts, size_t n, const char *label)
+{
+	for (size_t i = 0; i < n; i++)
+		if (estimate_is_total(&counts[i]) && strcmp(counts[i].event, label) == 0)
+			return &counts[i];
+	return NULL;
+}
+
 static bool add_point(struct counters_study *c, const struct counters_job *job, const struct counters_event *event,
 		      const struct estimate *e, double *interrupts, double *cpu_seconds, size_t n,
 		      struct error *err)
 {
 	struct arena *arena = &c->found.arena;
+	const struct counters_backend *b = job->backend;
+	/* a counter that was never seen to move, and shows 0: here that is what it shows */
+	size_t shown = !e ? 0 : e->known ? e->n_runs : event->unproven ? e->n_silent : 0;
+	const char *why = !e ? NOT_OF_REGIONS : e->known ? e->missing_why : e->why;
+	const char *machine = e && e->machine ? e->machine : b->modelled ? b->session.machines[0] : NULL;
 	struct kept_point p = {.kernel = job->kernel->name,
 			       .size = job->size,
 			       .event = event->event.label,
 			       .interface = counters_interface_name(job->interface),
-			       .source = e->known ? e->source : SOURCE_HW,
-			       .machine = e->machine ? arena_strdup(arena, e->machine) : NULL,
+			       .source = e && e->known ? e->source : event->source,
+			       .machine = machine ? arena_strdup(arena, machine) : NULL,
 			       .predicted = NAN,
-			       .n_observed = e->known ? e->n_runs : n,
+			       .n_observed = shown,
+			       .refused = n > shown ? n - shown : 0,
 			       .interrupts = interrupts,
 			       .n_interrupts = interrupts ? n : 0,
 			       .cpu_seconds = cpu_seconds,
 			       .n_cpu_seconds = cpu_seconds ? n : 0};
 	double engine;
-	if (!e->known && !event->unproven)
-		return true; /* not counted in this execution: nothing is seen */
+	if (p.refused && !(p.refused_why = arena_strdup(arena, why ? why : "no reason was given")))
+		return error_no_memory(err);
 	if (predict(c, job, event->name, &p.predicted))
 		p.witnesses |= WITNESS_ARITHMETIC;
 	if (!job->backend->exact && engine_says(c, &p, &engine)) {
@@ -176,9 +193,25 @@ static bool add_point(struct counters_study *c, const struct counters_job *job, 
 	p.observed = arena_alloc(arena, (p.n_observed + 1) * sizeof *p.observed);
 	if (!p.observed)
 		return error_no_memory(err);
-	for (size_t i = 0; e->known && i < e->n_runs; i++)
+	for (size_t i = 0; e && e->known && i < e->n_runs; i++)
 		p.observed[i] = e->runs[i];
 	return vec_push(&c->found.points, p) || error_no_memory(err);
+}
+
+/* Regions may be refused to this user, though commands are counted: all of its points are. */
+static bool is_refused_region(const struct counters_job *job, const struct error *err)
+{
+	return job->interface == KERNEL_REGION && err->code == ERROR_PERMISSION;
+}
+
+static bool add_refused(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+			const struct error *why, struct error *err)
+{
+	const struct estimate refused = {.why = why->text, .cpu = -1};
+	for (size_t i = 0; i < job->backend->events.count; i++)
+		if (!add_point(c, job, &job->backend->events.items[i], &refused, NULL, NULL, repetitions, err))
+			return false;
+	return true;
 }
 
 bool counters_measure(struct counters_study *c, const struct counters_job *job, size_t repetitions,
@@ -187,15 +220,22 @@ bool counters_measure(struct counters_study *c, const struct counters_job *job, 
 	struct counters_backend *b = job->backend;
 	struct result *result;
 	size_t n;
-	if (!execute(c, job, repetitions, &result, err))
+	struct error why = {0};
+	if (!execute(c, job, repetitions, &result, &why)) {
+		if (is_refused_region(job, &why))
+			return add_refused(c, job, repetitions, &why, err);
+		*err = why;
 		return false;
+	}
 	const struct estimate *counts = counts_of(job, result, &n);
 	double *interrupts = interrupts_of(c, job, result, result->repetitions_done);
 	double *cpu_seconds = cpu_seconds_of(c, job, result, result->repetitions_done);
 	bool done = !result->interrupted;
-	for (size_t i = 0; done && i < b->events.count && i < n; i++)
-		done = add_point(c, job, &b->events.items[i], &counts[i], interrupts, cpu_seconds,
+	for (size_t i = 0; done && i < b->events.count; i++) {
+		const struct counters_event *event = &b->events.items[i];
+		done = add_point(c, job, event, find_count(counts, n, event->event.label), interrupts, cpu_seconds,
 				 result->repetitions_done, err);
+	}
 	if (result->interrupted)
 		error_set(err, ERROR_SYSTEM, "interrupted");
 	c->found.executions += result->executions;
@@ -221,9 +261,13 @@ bool counters_try(struct counters_study *c, const struct counters_job *job, size
 	struct result *result;
 	uint64_t begin = clock_now_ns(&clock);
 	double cpu = counters_cpu_seconds();
-	if (!execute(c, job, repetitions, &result, err))
-		return false;
-	result_free(result);
+	if (!execute(c, job, repetitions, &result, err)) {
+		if (!is_refused_region(job, err))
+			return false;
+		*err = (struct error){0};
+	} else {
+		result_free(result);
+	}
 	*took = (struct counters_time){.seconds = (double)(clock_now_ns(&clock) - begin) / 1e9,
 				       .cpu = counters_cpu_seconds() - cpu};
 	return true;

@@ -7,6 +7,7 @@
 
 struct gathering {
 	struct evidence_rows rows;
+	enum breakdown_by by;
 	bool variant, more;
 };
 
@@ -29,7 +30,7 @@ static bool gather(struct explaining *x, struct gathering *g, struct error *err)
 		g->more = events.length > 0;
 		done = (!events.failed && !on.failed) || error_no_memory(err);
 		if (done && g->more)
-			done = explaining_pass(x, on.text, BREAKDOWN_BY_LINE, events.text, true, take, g, err);
+			done = explaining_pass(x, on.text, g->by, events.text, true, take, g, err);
 		str_free(&events);
 	}
 	str_free(&on);
@@ -40,7 +41,7 @@ bool explaining_advise(struct explaining *x, struct error *err)
 {
 	const struct explain_asked *asked = x->asked;
 	struct advice_facts facts = asked->facts;
-	struct gathering g = {0};
+	struct gathering g = {.by = BREAKDOWN_BY_LINE}, functions = {.by = BREAKDOWN_BY_FUNCTION};
 	if (!asked->advice_on || !asked->costs)
 		return true;
 	facts.costs = asked->costs;
@@ -54,14 +55,17 @@ bool explaining_advise(struct explaining *x, struct error *err)
 		done = gather(x, &g, err);
 		g.variant = true;
 		done = done && gather(x, &g, err);
-	} else if (wish.caches || wish.tlb || wish.branches || wish.sharing) {
+		evidence_want_functions(&functions.rows, &wish);
+		done = done && gather(x, &functions, err);
+	} else if (wish.caches || wish.tlb || wish.branches || wish.sharing || wish.computing) {
 		done = explaining_note(
 			x->e, NOTE_READ,
 			"--advice looks for the lines behind this, and for what to change, in a few "
 			"more executions.",
 			err);
 	}
-	done = done && advice_give(x->e, &g.rows, &facts, err);
+	done = done && advice_give(x->e, &g.rows, &functions.rows, &facts, err);
 	evidence_free(&g.rows);
+	evidence_free(&functions.rows);
 	return done;
 }

@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/str.h"
+#include "base/wait_status.h"
 
 struct job_builder {
 	struct job *job;
@@ -422,9 +423,7 @@ int job_worst_status(const struct job *job)
 	int worst = 0;
 	for (size_t i = 0; i < job->n_members; i++) {
 		const struct job_member *m = &job->members[i];
-		int status = !m->has_exit                  ? 0
-			     : WIFSIGNALED(m->wait_status) ? 128 + WTERMSIG(m->wait_status)
-							   : WEXITSTATUS(m->wait_status);
+		int status = m->has_exit ? wait_status_shell(m->wait_status) : 0;
 		worst = status > worst ? status : worst;
 	}
 	return worst;

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/vec.h"
+#include "base/wait_status.h"
 #include "measure/measure.h"
 #include "session/session.h"
 #include "session/suite_programs.h"
@@ -137,8 +137,7 @@ static bool execute(struct models_work *w, struct session *s, const struct event
 		return false;
 	int status = s->result->wait_status;
 	w->study->executions += s->result->executions;
-	return status == 0 || error_set(why, ERROR_SYSTEM, "it ended with status %d",
-					WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	return status == 0 || error_set(why, ERROR_SYSTEM, "it ended with status %d", wait_status_shell(status));
 }
 
 static bool is_interrupted(const struct models_work *w, struct error *err)

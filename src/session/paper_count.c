@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
+#include "base/wait_status.h"
 #include "measure/measure.h"
 #include "session/paper_inside.h"
 
@@ -69,8 +69,7 @@ static bool check_status(struct paper_work *w, const struct result *result, cons
 		return error_set(w->err, ERROR_SYSTEM, "interrupted");
 	if (status == 0)
 		return true;
-	return error_set(w->err, ERROR_SYSTEM, "'%s' ended with status %d", program,
-			 WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	return error_set(w->err, ERROR_SYSTEM, "'%s' ended with status %d", program, wait_status_shell(status));
 }
 
 /* A counter varies, the engine and models do not: one more execution tells which. */

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/wait_status.h"
 #include "measure/streams.h"
 #include "profile/merge.h"
 
@@ -66,11 +66,6 @@ static void drop(struct profile *profile)
 	free(profile);
 }
 
-static int shell_status(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
 static bool note_statuses(struct profile *p)
 {
 	size_t others = 0, first = 0;
@@ -84,8 +79,8 @@ static bool note_statuses(struct profile *p)
 		       p, arena_printf(&p->arena,
 				       "%zu of %zu runs ended with another status than the first (%d): run %zu "
 				       "with %d",
-				       others, p->n_runs, shell_status(p->runs[0].wait_status), first + 1,
-				       shell_status(p->runs[first].wait_status)));
+				       others, p->n_runs, wait_status_shell(p->runs[0].wait_status), first + 1,
+				       wait_status_shell(p->runs[first].wait_status)));
 }
 
 /* Runs that are all in step with the same gap agree, and are all wrong. */

@@ -125,7 +125,7 @@ bool session_add_regions(struct session *s, const char *const *places, size_t n,
 bool session_ask_exclusive(struct session *s, struct error *err)
 {
 	if (!s->operations->exclusive) {
-		error_set(err, ERROR_USAGE, "the backend '%s' does not count regions without those in them",
+		error_set(err, ERROR_USAGE, "the backend '%s' does not count regions exclusive of those in them",
 			  s->operations->name);
 		return error_hint(err, "the engine does: --on exact, or --on model:MACHINE");
 	}
@@ -135,7 +135,7 @@ bool session_ask_exclusive(struct session *s, struct error *err)
 
 bool session_check_laws(struct session *s, struct error *err)
 {
-	struct laws *laws = laws_new(err);
+	struct laws *laws = laws_new(law_files, err);
 	bool done = laws && (laws_check(laws, s->result) != (size_t)-1 || error_no_memory(err));
 	laws_free(laws);
 	return done;

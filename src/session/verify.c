@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/wait_status.h"
 #include "measure/streams.h"
 #include "profile/study.h"
 #include "session/profile.h"
@@ -109,15 +109,10 @@ static bool count(const struct verify_sampling *asked, struct executions *execut
 	return session_name_profile(*exact, 0.95, named, err);
 }
 
-static int shell_status(int wait_status)
-{
-	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
-}
-
 static bool refuse_status(int is, int expected, struct error *err)
 {
 	error_set(err, ERROR_SYSTEM, "the program did not end as in its exact run: status %d, not %d",
-		  shell_status(is), shell_status(expected));
+		  wait_status_shell(is), wait_status_shell(expected));
 	return error_hint(err, "a study needs a program that does the same each time");
 }
 

@@ -90,21 +90,6 @@ bool stats_trend(const double *x, size_t n, double *tau, double *p_rises);
  * 0, k > n or the confidence is not within (0, 1). */
 bool stats_share(uint64_t k, uint64_t n, double confidence, struct interval *out);
 
-/* Samples that stand for unequal numbers of events: sums over samples. */
-struct weights {
-	uint64_t samples;
-	double sum;     /* of the events that each stands for */
-	double squares; /* of their squares */
-};
-
-/* The row's share of all, both in events: row->sum / all->sum, where gaps differ between phases or threads (the
- * kernel's rates, perf -F), and where a drawn gap is used for several samples: counted as equals, those cover long
- * phases in 38 % (16 samples a gap; tests/unit/gaps_test.c). all contains row. Equal weights give stats_share()'s
- * interval. With exponential gaps that are drawn anew for each sample all weigh the same: how long one was says
- * nothing of where it ended. False as stats_share(), and when the weights are not positive. */
-bool stats_weighted_share(const struct weights *row, const struct weights *all, double confidence,
-			  struct interval *out);
-
 /* The share from several runs of the same program, k[i] of n[i] samples in each, for gaps whose samples are not
  * independent (fixed, jittered), and for programs that differ from run to run. Never narrower than stats_share()
  * of their sum. What all runs see alike, as resonance of the same period, it cannot show. False for runs < 2, and

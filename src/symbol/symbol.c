@@ -5,7 +5,13 @@
 
 #include "base/hash.h"
 #include "symbol/debuginfod.h"
+#include "symbol/jit.h"
 #include "symbol/places_inside.h"
+
+struct jit_process {
+	uint32_t pid;
+	struct jit_names *names;
+};
 
 struct symbols {
 	struct naming naming;
@@ -13,6 +19,7 @@ struct symbols {
 	VEC(struct module *) modules;
 	struct hash_index by_path; /* of modules */
 	struct module *last;       /* that was asked about, which the next question is about, too */
+	VEC(struct jit_process) jits;
 };
 
 bool symbols_new(const struct symbols_options *options, struct symbols **out, struct error *err)
@@ -40,6 +47,9 @@ void symbols_free(struct symbols *s)
 	for (size_t i = 0; i < s->modules.count; i++)
 		module_free(s->modules.items[i]);
 	vec_free(&s->modules);
+	for (size_t i = 0; i < s->jits.count; i++)
+		jit_free(s->jits.items[i].names);
+	vec_free(&s->jits);
 	hash_free(&s->by_path);
 	debug_servers_free(s->naming.servers);
 	arena_free(&s->naming.arena);
@@ -67,6 +77,21 @@ static struct module *module_of(struct symbols *s, const char *path)
 		return NULL;
 	}
 	return s->last = m;
+}
+
+struct jit_names *symbols_jit(struct symbols *s, uint32_t pid, struct error *err)
+{
+	struct jit_process process = {.pid = pid};
+	for (size_t i = 0; i < s->jits.count; i++)
+		if (s->jits.items[i].pid == pid)
+			return s->jits.items[i].names;
+	if (!jit_new((pid_t)pid, &process.names, err))
+		return NULL;
+	if (jit_read(process.names, true, err) && vec_push(&s->jits, process))
+		return process.names;
+	jit_free(process.names);
+	error_no_memory(err);
+	return NULL;
 }
 
 struct module *symbols_module(struct symbols *s, const char *path) { return module_of(s, path); }
@@ -217,12 +242,6 @@ const struct symbol_data *symbols_variables(struct symbols *s, const char *modul
 	bool read = m && table_variables(m, &s->naming);
 	*count = read ? m->data.count : 0;
 	return read ? m->data.all : NULL;
-}
-
-bool symbols_address(struct symbols *s, const char *module, uint64_t offset, uint64_t *address)
-{
-	struct module *m = module_of(s, module);
-	return m && module_address(m, offset, address);
 }
 
 bool symbols_mapping(struct symbols *s, const char *module, uint64_t offset, bool writable, uint64_t *address)

@@ -6,7 +6,7 @@
  *
  * A module is named by its path, as the engine's record and /proc/PID/maps name it: "/usr/lib/libc.so.6", "[vdso]"
  * (this kernel's, that of tare itself), "" (memory of no file). A place of code is an offset in the module's file;
- * a place of data is an address as linked, that is, before the loader moved the module (symbols_address()): data
+ * a place of data is an address as linked, that is, before the loader moved the module (symbols_mapping()): data
  * that is zero at the start is in no file.
  *
  * What always holds:
@@ -105,6 +105,14 @@ struct symbol_function {
 bool symbols_functions(struct symbols *symbols, const char *module, struct symbol_function **out, size_t *n,
 		       struct error *err);
 
+/* ---- code of no file ---- */
+
+struct jit_names;
+
+/* What a JIT compiler wrote of the code that the process made (jit.h), all of it; read once. They live until
+ * symbols_free(). NULL when memory ran out. */
+struct jit_names *symbols_jit(struct symbols *symbols, uint32_t pid, struct error *err);
+
 /* ---- data ---- */
 
 struct symbol_data {
@@ -126,12 +134,9 @@ const struct symbol_data *symbols_thread_data(struct symbols *symbols, const cha
  * symbols_free(). */
 const struct symbol_data *symbols_variables(struct symbols *symbols, const char *module, size_t *count);
 
-/* Where a byte of the file is by the linker's addresses: subtracted from where it is in memory it gives what the
- * loader added. False: no loaded segment has it. */
-bool symbols_address(struct symbols *symbols, const char *module, uint64_t offset, uint64_t *address);
-
-/* The same of a mapping's begin, a page of the file: it may be in two segments, of which the one that is as
- * writable as the mapping is meant. */
+/* The linker's address of a byte of the file. Its address in memory less this one is what the loader added.
+ * A page of the file can be in two segments: this takes the one that is as writable as the mapping. False: no
+ * loaded segment has the byte. */
 bool symbols_mapping(struct symbols *symbols, const char *module, uint64_t offset, bool writable,
 		     uint64_t *address);
 

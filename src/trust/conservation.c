@@ -10,8 +10,6 @@
 #include "event/rows.h"
 #include "stats/stats.h"
 
-extern const struct embedded_file law_files[];
-
 enum relation { EQUAL, AT_MOST };
 
 enum { OF_HW = 1, OF_OS = 2, OF_EXACT = 4, OF_MODEL = 8, OF_ALL = 15 };
@@ -106,11 +104,6 @@ static const void *read_row(struct arena *arena, const struct stanza *stanza, co
 	return law;
 }
 
-bool laws_add(struct laws *laws, const char *text, size_t length, const char *source, struct error *err)
-{
-	return rows_add(&laws->rows, read_row, &laws->arena, text, length, source, err);
-}
-
 /* A law of all events; its names are those of the counts. */
 static const struct law *own_law(struct laws *laws, const char *name, const char *text, const char *because)
 {
@@ -121,7 +114,7 @@ static const struct law *own_law(struct laws *laws, const char *name, const char
 	return read_law(law, &laws->arena, NULL) ? law : NULL;
 }
 
-struct laws *laws_new(struct error *err)
+struct laws *laws_new(const struct embedded_file *files, struct error *err)
 {
 	struct laws *laws = calloc(1, sizeof *laws);
 	if (!laws) {
@@ -132,7 +125,7 @@ struct laws *laws_new(struct error *err)
 	laws->twice = own_law(laws, "twice", "once = again", "the same event was counted at the same time");
 	if (!laws->levels || !laws->twice)
 		error_no_memory(err);
-	else if (rows_add_embedded(&laws->rows, read_row, &laws->arena, law_files, err))
+	else if (rows_add_embedded(&laws->rows, read_row, &laws->arena, files, err))
 		return laws;
 	laws_free(laws);
 	return NULL;
@@ -145,18 +138,6 @@ void laws_free(struct laws *laws)
 	rows_free(&laws->rows);
 	arena_free(&laws->arena);
 	free(laws);
-}
-
-size_t laws_count(const struct laws *laws) { return laws->rows.all.count; }
-
-const char *law_name(const struct laws *laws, size_t i)
-{
-	return ((const struct law *)laws->rows.all.items[i])->name;
-}
-
-const char *law_text(const struct laws *laws, size_t i)
-{
-	return ((const struct law *)laws->rows.all.items[i])->text;
 }
 
 /* Judging one case. */

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/embedded.h"
 #include "base/error.h"
 #include "result/result.h"
 
@@ -26,15 +27,10 @@
 
 struct laws;
 
-struct laws *laws_new(struct error *err); /* the embedded ones of data/laws/; NULL on failure */
+extern const struct embedded_file law_files[]; /* data/laws/ */
+
+struct laws *laws_new(const struct embedded_file *files, struct error *err); /* NULL on failure */
 void laws_free(struct laws *laws);
-/* Adds rows in the format of data/laws/; a known name is replaced. */
-bool laws_add(struct laws *laws, const char *text, size_t length, const char *source, struct error *err);
-
-size_t laws_count(const struct laws *laws);
-const char *law_name(const struct laws *laws, size_t index);
-const char *law_text(const struct laws *laws, size_t index); /* "loads <= instructions" */
-
 /* Looks at the gross counts of the result and of each of its regions. Of a broken law, the counts in it become
  * TRUST_REFUTED with the law as evidence ("law:loads"), and a note says which law, with both sides. Returns how
  * many were broken; (size_t)-1 when memory ran out. */

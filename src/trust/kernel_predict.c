@@ -51,9 +51,6 @@ static const struct {
 #define PARAMETERS (sizeof parameters / sizeof *parameters)
 _Static_assert(PARAMETERS <= (size_t)KERNEL_PARAMETERS_MOST, "struct kernel_machine has room for all");
 
-size_t kernel_parameters(void) { return PARAMETERS; }
-const char *kernel_parameter_name(size_t index) { return parameters[index].name; }
-
 static bool is_name(const char *name, const char *text, size_t length)
 {
 	return strlen(name) == length && memcmp(name, text, length) == 0;

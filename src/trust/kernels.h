@@ -73,10 +73,8 @@ enum { KERNEL_PARAMETERS_MOST = 96 };
 struct kernel_machine {
 	const char *name; /* for messages; borrowed */
 	bool known[KERNEL_PARAMETERS_MOST];
-	int64_t value[KERNEL_PARAMETERS_MOST]; /* in kernel_parameter_name()'s order */
+	int64_t value[KERNEL_PARAMETERS_MOST]; /* in kernel_predict.c's order */
 };
-size_t kernel_parameters(void);
-const char *kernel_parameter_name(size_t index);
 /* False: there is no such parameter. */
 bool kernel_machine_set(struct kernel_machine *machine, const char *parameter, int64_t value);
 

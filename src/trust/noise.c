@@ -32,15 +32,3 @@ bool noise_floor_of(const double *runs, size_t n, double confidence, struct nois
 	out->floor = fmax(significant, out->seen);
 	return true;
 }
-
-double noise_floor_at(const struct noise_floor *floor, size_t n_a, size_t n_b, double confidence)
-{
-	if (n_a < 1 || n_b < 1 || n_a + n_b < 3)
-		return NAN;
-	double spread = floor->relative_sd > 0
-				? student_two_sided(confidence, (double)(n_a + n_b - 2)) * floor->relative_sd *
-					  sqrt(1 / (double)n_a + 1 / (double)n_b)
-				: 0;
-	/* more runs shrink the spread, not the drift */
-	return fmax(spread, floor->seen);
-}

@@ -5,8 +5,7 @@
  *     floor = t(0.975, df) · √(s_A²/n_A + s_B²/n_B) / mean        df by Welch and Satterthwaite
  *
  * is the relative difference of two means that Welch's test finds significant; where the A/A run itself was
- * farther apart than that (drift, which the spread of neighbours does not show), that is the floor. For other
- * numbers of runs: noise_floor_at(). */
+ * farther apart than that (drift, which the spread of neighbours does not show), that is the floor. */
 #ifndef TARE_TRUST_NOISE_H
 #define TARE_TRUST_NOISE_H
 
@@ -18,9 +17,5 @@
 /* runs[n]: A, B, A, B, … in the order of execution; an odd last one is left out. Sets n, mean, relative_sd, seen
  * and floor. False when there are fewer than 2 of each, or the mean is 0: nothing relative can be said. */
 bool noise_floor_of(const double *runs, size_t n, double confidence, struct noise_floor *out);
-
-/* The floor of a comparison of n_a runs with n_b: t(·, n_a + n_b − 2) · relative_sd · √(1/n_a + 1/n_b), and not
- * below what drift alone did (floor above). NAN for n_a + n_b < 3. */
-double noise_floor_at(const struct noise_floor *floor, size_t n_a, size_t n_b, double confidence);
 
 #endif

@@ -158,22 +158,12 @@ bool paper_table_read(const char *text, size_t length, const char *source, struc
 	       wrong(&r, "the table has no name, paper, number, title or row");
 }
 
-size_t paper_tables(void)
-{
-	size_t n = 0;
-	while (paper_files[n].name)
-		n++;
-	return n;
-}
-
 /* "korn-2.table" is korn-2. */
 static bool is_named(const struct embedded_file *file, const char *name)
 {
 	size_t length = strlen(name);
 	return strncmp(file->name, name, length) == 0 && strcmp(file->name + length, SUFFIX) == 0;
 }
-
-const char *paper_table_file(size_t index) { return paper_files[index].name; }
 
 bool paper_table_find(const char *name, struct arena *arena, struct paper_table *out, struct error *err)
 {

@@ -37,10 +37,6 @@ bool paper_table_read(const char *text, size_t length, const char *source, struc
 /* One of the tables that tare carries. ERROR_NOT_FOUND. */
 bool paper_table_find(const char *name, struct arena *arena, struct paper_table *out, struct error *err);
 
-/* How many there are, and the file of one: "korn-2.table". */
-size_t paper_tables(void);
-const char *paper_table_file(size_t index);
-
 /* The cell; NULL: there is no such row or column. */
 const char *paper_cell(const struct paper_table *table, const char *row, const char *column);
 

@@ -102,6 +102,19 @@ static double spread_of(const struct fit *fit)
 	return fit->n ? sum / (double)fit->n : 0;
 }
 
+/* Surely another slope than 1: what each point alone has too few executions to tell. */
+static bool grows(const struct fit *fit)
+{
+	struct fitted_line line = {0};
+	double *x = calloc(fit->n + 1, sizeof *x);
+	bool told = false;
+	for (size_t i = 0; x && i < fit->n; i++)
+		x[i] = fit->points[i].x;
+	told = x && fit->varies && fit_line(fit, x, false, false, &line) && fit_differs(fit, line.k, line.se_k, 1);
+	free(x);
+	return told;
+}
+
 /* y = x + o. One that spreads as much as itself is noise; it stays in the threshold. */
 static bool offset(const struct fit *fit, double *form, struct verdict *v)
 {
@@ -114,7 +127,7 @@ static bool offset(const struct fit *fit, double *form, struct verdict *v)
 		line.o = fit->points[0].mean - fit->points[0].x;
 	for (size_t i = 0; i < fit->n; i++)
 		form[i] = fit->points[i].x + line.o;
-	if (!fit_holds(fit, form, 0))
+	if (!fit_holds(fit, form, 0) || grows(fit))
 		return false;
 	v->offset = line.o;
 	v->half_width = fit->varies ? fit->points[0].t95 * line.se_o : 0;
@@ -194,7 +207,8 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 		v->usable_from = fmax(v->usable_from, v->period / VERDICT_USABLE);
 		return is(v, VERDICT_NOISY);
 	}
-	if (shape_drops(fit, v) || (whole && shape_sometimes(fit, v)) || shape_random(fit, v))
+	if (shape_drops(fit, v) || (whole && shape_sometimes(fit, v)) || shape_restarts(fit, v) ||
+	    shape_random(fit, v))
 		return is(v, VERDICT_WRONG);
 	if (unbiased(fit, form))
 		return is(v, VERDICT_NOISY);
@@ -207,7 +221,8 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 	if (shape_instead(fit, form, v) || shape_wraps(fit, form, v) || shape_saturates(fit, form, v) ||
 	    shape_late(fit, form, v) || shape_at_least(fit, form, v) || shape_throttled(fit, form, v))
 		return is(v, VERDICT_WRONG);
-	return (shape_also(fit, form, v) || shape_line(fit, form, v)) && is(v, VERDICT_PROPORTIONAL);
+	return (shape_also(fit, form, v) || shape_turns(fit, form, v) || shape_line(fit, form, v)) &&
+	       is(v, VERDICT_PROPORTIONAL);
 }
 
 /* One kernel's points. */
@@ -288,8 +303,8 @@ static bool judge_unpredicted(const struct judged_event *event, struct verdict *
 	double *form = calloc(fit.n + 1, sizeof *form);
 	done = done && form;
 	if (done && fit.n == 0) {
-		v->kind = VERDICT_UNJUDGED;
-		v->why = "nothing was observed";
+		v->kind = v->refused ? VERDICT_NOT_COUNTED : VERDICT_UNJUDGED;
+		v->why = v->refused ? v->why_refused : "nothing was observed";
 	} else if (done) {
 		v->points = fit.n;
 		for (size_t i = 0; i < fit.n; i++)
@@ -301,6 +316,18 @@ static bool judge_unpredicted(const struct judged_event *event, struct verdict *
 	return done;
 }
 
+/* A refusal is part of the evidence, whatever the other executions say. */
+static void add_refusals(const struct judged_event *event, struct verdict *v)
+{
+	for (size_t i = 0; i < event->n_points; i++) {
+		const struct judged_point *p = &event->points[i];
+		v->refused += p->refused;
+		v->refused_of += p->n + p->refused;
+		if (p->refused && !v->why_refused)
+			v->why_refused = p->why_refused ? p->why_refused : "no reason was given";
+	}
+}
+
 bool verdict_judge(const struct judged_event *event, struct verdict *out)
 {
 	struct fit fit = {0};
@@ -308,6 +335,7 @@ bool verdict_judge(const struct judged_event *event, struct verdict *out)
 	bool done = fit_new(event, true, &fit);
 	double *form = calloc(fit.n + 1, sizeof *form);
 	done = done && form;
+	add_refusals(event, out);
 	if (done && fit.n == 0) {
 		out->usable_from = INFINITY;
 		done = judge_unpredicted(event, out);
@@ -317,6 +345,8 @@ bool verdict_judge(const struct judged_event *event, struct verdict *out)
 			out->why = "no kernel moves it";
 		else if (!verdict_forms(&fit, form, true, out))
 			judge_rest(&fit, out, true);
+		if (out->kind == VERDICT_NOISY && out->shape == SHAPE_NONE)
+			shape_excess(&fit, out);
 	}
 	free(form);
 	fit_free(&fit);

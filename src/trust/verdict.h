@@ -12,13 +12,16 @@
  *                       (Korn, Table 2: "the number at which … is within 5 %, and stays there")
  *     offset            y = x + o
  *     proportional      y = k·x, y = o + k·x, y = x + u (u: interrupts and faults of that execution),
- *                       y = x + r·T (T: its CPU time, r: a timer's rate), or y = x + what is predicted for another event
+ *                       y = x + r·T (T: its CPU time, r: a timer's rate), y = x + what is predicted for another event,
+ *                       or y = x + k·n (n: the kernel's size)
  *     wrong             y = what is predicted for another event; y = x mod m; y = min(x, c); y = max(x, c);
  *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
- *                       period; y falls behind x from a size on; another share of x in each execution; one of
+ *                       period; y falls behind x from a size on; another share of x in each execution, from the
+ *                       first event or from a size on; one of
  *                       these, or no form, in some of the executions; a difference that depends on the size and
  *                       never varies; or no such form
  *     unpredictable     there is no x: Nieto's phase 7, another witness is needed
+ *     not counted       no execution gave a y: the measurement was refused
  *
  * "=" is equality where all executions agree. Otherwise the mean of each point has to lie within t · s / √n of the
  * form, at VERDICT_ALPHA for each form and event (Bonferroni over the points). The spread s of a point is pooled
@@ -50,8 +53,9 @@ enum verdict_kind {
 	VERDICT_WRONG,
 	VERDICT_NOTHING,       /* counts nothing here */
 	VERDICT_UNPREDICTABLE, /* no prediction: another witness is named */
+	VERDICT_NOT_COUNTED,   /* refused in all executions: `why`. Says nothing against the counter */
 };
-enum { VERDICT_KINDS = VERDICT_UNPREDICTABLE + 1 };
+enum { VERDICT_KINDS = VERDICT_NOT_COUNTED + 1 };
 
 enum verdict_shape {
 	SHAPE_NONE,
@@ -60,6 +64,7 @@ enum verdict_shape {
 	SHAPE_ALSO,       /* x + factor · `other`'s events */
 	SHAPE_INTERRUPTS, /* x + 1 for each interrupt or fault */
 	SHAPE_TICKS,      /* x + 1 for each tick of the timer: `factor` a second of CPU time */
+	SHAPE_TURNS,      /* x + factor · size: each turn of a kernel's loop counts so many too much */
 	/* of WRONG */
 	SHAPE_INSTEAD,   /* `other`'s events */
 	SHAPE_LEVEL,     /* likewise, and `other` is the same event at another level */
@@ -72,10 +77,12 @@ enum verdict_shape {
 	SHAPE_LATE,      /* misses the first `offset` events */
 	SHAPE_AT_LEAST,  /* never shows less than `offset` */
 	SHAPE_RANDOM,    /* in each execution another share of the events, `least_share` to `most_share` */
+	SHAPE_RESTARTS,  /* exact up to `offset`; beyond, it begins anew at any time: likewise */
 	/* of NOISY */
 	SHAPE_RESOLUTION, /* counts in steps of `period` events */
+	SHAPE_EXCESS,     /* in the share `sometimes` of the executions up to `offset` more, at any size */
 };
-enum { VERDICT_SHAPES = SHAPE_RESOLUTION + 1 };
+enum { VERDICT_SHAPES = SHAPE_EXCESS + 1 };
 
 struct judged_point {
 	const char *kernel;
@@ -83,6 +90,8 @@ struct judged_point {
 	double predicted;          /* NAN: no prediction */
 	size_t n;                  /* executions */
 	const double *observed;    /* n */
+	size_t refused;            /* further executions, that gave no count */
+	const char *why_refused;   /* the first reason; NULL where none was refused */
 	const double *interrupts;  /* n: interrupts, faults and switches of the same executions; NULL: not known */
 	const double *cpu_seconds; /* n: of the same executions; NULL: not known */
 	const double *others;      /* n_others predictions for the same kernel and size; NAN: none */
@@ -109,18 +118,22 @@ struct verdict {
 	unsigned bits;      /* of WRAPS and BITS */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM: seen */
-	double sometimes; /* WRONG in this share of the executions, of which shape and parameters are; 0: in all */
-	double period;    /* of DROPS and RESOLUTION */
+	/* WRONG (of EXCESS: too much) in this share of the executions, of which shape and parameters are; 0: in
+	 * all */
+	double sometimes;
+	double period; /* of DROPS and RESOLUTION */
 	/* predicted events; 0: from the first on; INFINITY: at no tested size. Of all kinds with a prediction */
 	double usable_from;
 	double error; /* |mean(y) − x| / x at the largest x; NAN */
 	size_t worst; /* the point that differs most, as a share; n_points: none differs */
 	size_t points, executions;
-	double least, most; /* predicted counts that were tested */
+	double least, most;         /* predicted counts that were tested */
+	size_t refused, refused_of; /* executions that gave no count, of so many at all points */
+	const char *why_refused;    /* the first reason; NULL: none was refused */
 	const char
 		*only; /* WRONG on this kernel, which is judged alone: shape and parameters are of it; else NULL */
 	enum verdict_kind only_kind;
-	const char *why; /* of UNJUDGED */
+	const char *why; /* of UNJUDGED and NOT_COUNTED */
 };
 
 /* Judges one event. False when memory ran out. */

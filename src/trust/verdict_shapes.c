@@ -251,8 +251,7 @@ static bool same_base_name(const char *a, const char *b)
 	return base_length(a) == base_length(b) && strncmp(a, b, base_length(a)) == 0;
 }
 
-/* z[n]: the other event's predictions; where it has none, `otherwise` says nothing against it. False where it has
- * too few, or is always 0. */
+/* z[n]: the other event's predictions; NAN where it has none. False where it has too few, or is always 0. */
 static bool predictions_of(const struct fit *fit, size_t other, double *z, size_t *known)
 {
 	bool moves = false;
@@ -265,7 +264,7 @@ static bool predictions_of(const struct fit *fit, size_t other, double *z, size_
 		++*known;
 		moves |= z[i] > 0;
 	}
-	return moves && *known >= 3 && 2 * *known > fit->n;
+	return moves && *known >= 3;
 }
 
 static bool other_fits(const struct fit *fit, double *form, bool same_base, size_t *other)
@@ -274,9 +273,9 @@ static bool other_fits(const struct fit *fit, double *form, bool same_base, size
 	size_t known;
 	for (size_t o = 0; o < e->n_others; o++) {
 		if (strcmp(e->others[o], e->event) == 0 || same_base_name(e->others[o], e->event) != same_base ||
-		    !predictions_of(fit, o, form, &known))
+		    !predictions_of(fit, o, form, &known) || 2 * known <= fit->n)
 			continue;
-		for (size_t i = 0; i < fit->n; i++)
+		for (size_t i = 0; i < fit->n; i++) /* what is not predicted says nothing against it */
 			if (!isfinite(form[i]))
 				form[i] = fit->points[i].mean;
 		if (!fit_holds(fit, form, 0))
@@ -298,7 +297,7 @@ bool shape_instead(const struct fit *fit, double *form, struct verdict *v)
 	return true;
 }
 
-/* y − x = f·z */
+/* y − x = f·z. Where z is predicted for few of the points, the others have to be right. */
 static bool adds_other(const struct fit *fit, size_t other, double *form, double *factor)
 {
 	double zz = 0, zd = 0;
@@ -315,7 +314,9 @@ static bool adds_other(const struct fit *fit, size_t other, double *form, double
 	double f = zd / zz, whole = nearbyint(f);
 	*factor = fabs(whole) >= 1 && fabs(f - whole) < 0.01 ? whole : f;
 	for (size_t i = 0; i < fit->n; i++)
-		form[i] = isfinite(form[i]) ? fit->points[i].x + *factor * form[i] : fit->points[i].mean;
+		form[i] = isfinite(form[i])    ? fit->points[i].x + *factor * form[i]
+			  : 2 * known > fit->n ? fit->points[i].mean
+					       : fit->points[i].x;
 	return fabs(*factor) >= FACTOR_LEAST && fit_holds(fit, form, *factor == whole ? 0 : 1);
 }
 
@@ -331,6 +332,28 @@ bool shape_also(const struct fit *fit, double *form, struct verdict *v)
 			return true;
 		}
 	return false;
+}
+
+/* y − x = k·n, for a whole k and kernels of several kinds: of one kernel alone it is any factor. */
+bool shape_turns(const struct fit *fit, double *form, struct verdict *v)
+{
+	double nn = 0, nd = 0;
+	bool several = false;
+	for (size_t i = 0; i < fit->n; i++) {
+		double size = judged(fit, i)->size, se = fit->points[i].se, w = se > 0 ? 1 / (se * se) : 1;
+		several |= strcmp(judged(fit, i)->kernel, judged(fit, 0)->kernel) != 0;
+		nn += w * size * size;
+		nd += w * size * (fit->points[i].mean - fit->points[i].x);
+	}
+	double k = nearbyint(nd / nn);
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = fit->points[i].x + k * judged(fit, i)->size;
+	if (!several || !(fabs(k) >= 1) || !(fabs(nd / nn - k) < 0.01) ||
+	    !fit_differs(fit, nd / nn, fit->varies ? sqrt(1 / nn) : 0, 0) || !fit_holds(fit, form, 0))
+		return false;
+	v->shape = SHAPE_TURNS;
+	v->factor = k;
+	return true;
 }
 
 bool shape_level(const struct fit *fit, double *form, struct verdict *v)

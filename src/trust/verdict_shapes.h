@@ -24,6 +24,9 @@ bool shape_late(const struct fit *fit, double *form, struct verdict *v);
 bool shape_at_least(const struct fit *fit, double *form, struct verdict *v);
 bool shape_random(const struct fit *fit, struct verdict *v);
 bool shape_sometimes(const struct fit *fit, struct verdict *v);
+bool shape_restarts(const struct fit *fit, struct verdict *v);
+bool shape_excess(const struct fit *fit, struct verdict *v);
+bool shape_turns(const struct fit *fit, double *form, struct verdict *v);
 /* of another event: instead of this one, or besides */
 bool shape_instead(const struct fit *fit, double *form, struct verdict *v);
 bool shape_also(const struct fit *fit, double *form, struct verdict *v);

@@ -17,6 +17,8 @@ static const double GROSS = 0.2;        /* so far from the prediction, as a shar
 static const double GROSS_FROM = 100;   /* predicted events: an overhead is not far off from here on */
 static const double TIGHT = 0.05;       /* what is right spreads by no more, as a share of large counts */
 static const double RANDOM_LEAST = 0.1; /* standard deviation, as a share */
+static const double EXACT_LEAST = 0.1;  /* share of the executions */
+static const double EXCESS_GROWS = 4;   /* from the smaller half of the points to the larger */
 
 /* ---- another share each time ---- */
 
@@ -39,6 +41,64 @@ bool shape_random(const struct fit *fit, struct verdict *v)
 	v->shape = SHAPE_RANDOM;
 	v->least_share = least;
 	v->most_share = most;
+	return true;
+}
+
+/* Right each time up to a size; beyond, executions lose what came before some moment of theirs, which is another
+ * one each time: a counter that is not kept when the program is switched out. */
+bool shape_restarts(const struct fit *fit, struct verdict *v)
+{
+	size_t right = 0, n = fit->n, halved = 0;
+	double least = INFINITY, most = 0;
+	while (right < n && fit->points[right].least == fit->points[right].most &&
+	       fit->points[right].mean == fit->points[right].x)
+		right++;
+	if (right < 2 || n - right < 3 || !(fit->points[right - 1].x > fit->points[0].x))
+		return false;
+	for (size_t i = right; i < n; i++) {
+		const struct fit_point *p = &fit->points[i];
+		if (p->most > p->x || p->n < EXECUTIONS_LEAST)
+			return false;
+		halved += p->least < 0.5 * p->x && p->most - p->least > RANDOM_LEAST * p->x;
+		least = fmin(least, p->least / p->x);
+		most = fmax(most, p->most / p->x);
+	}
+	/* nearer to the size few executions are switched out */
+	if (halved < 3 || 2 * halved < n - right)
+		return false;
+	v->shape = SHAPE_RESTARTS;
+	v->offset = fit->points[right - 1].x;
+	v->least_share = least;
+	v->most_share = most;
+	return true;
+}
+
+/* ---- too much, whatever the size ---- */
+
+/* All executions are right or show more, by what has nothing to do with the count. */
+bool shape_excess(const struct fit *fit, struct verdict *v)
+{
+	double executions = 0, exact = 0, most = 0, sum[2] = {0, 0}, n[2] = {0, 0};
+	for (size_t i = 0; i < fit->n; i++) {
+		const struct judged_point *p = &fit->event->points[fit->points[i].index];
+		for (size_t k = 0; k < p->n; k++) {
+			double excess = p->observed[k] - p->predicted;
+			if (excess < 0)
+				return false;
+			executions++;
+			exact += excess == 0;
+			most = fmax(most, excess);
+			sum[i >= fit->n / 2] += excess;
+			n[i >= fit->n / 2]++;
+		}
+	}
+	if (exact < EXACT_LEAST * executions || exact == executions || fit->n < MIXED_LEAST ||
+	    fit->points[fit->n - 1].x < RANGE_LEAST * fmax(fit->points[0].x, 1) ||
+	    sum[1] * n[0] > EXCESS_GROWS * fmax(sum[0], 1) * n[1])
+		return false;
+	v->shape = SHAPE_EXCESS;
+	v->offset = most;
+	v->sometimes = 1 - exact / executions;
 	return true;
 }
 
@@ -198,6 +258,33 @@ static void find_worst(const struct part *wrong, struct verdict *v)
 		}
 }
 
+/* Faulty executions that show fewer events than took place, another share of them each time. */
+static bool loses_any_share(const struct part *wrong, struct verdict *of)
+{
+	size_t executions = 0, points = 0;
+	double least = INFINITY, most = 0, sum = 0, squares = 0;
+	for (size_t i = 0; i < wrong->event.n_points; i++) {
+		const struct judged_point *p = &wrong->points[i];
+		points += p->n && p->predicted >= GROSS_FROM;
+		for (size_t k = 0; k < p->n; k++) {
+			double share = p->observed[k] / p->predicted;
+			if (!(share < 1))
+				return false;
+			if (p->predicted < GROSS_FROM)
+				continue;
+			executions++;
+			least = fmin(least, share), most = fmax(most, share);
+			sum += share, squares += share * share;
+		}
+	}
+	double n = (double)executions, mean = sum / n;
+	if (points < MIXED_LEAST || executions < EXECUTIONS_LEAST ||
+	    !(squares / n - mean * mean > RANDOM_LEAST * RANDOM_LEAST) || mean > 1 - RANDOM_LEAST)
+		return false;
+	*of = (struct verdict){.shape = SHAPE_RANDOM, .least_share = least, .most_share = most};
+	return true;
+}
+
 static bool split(const struct fit *fit, double share, double from, struct verdict *v)
 {
 	struct part right = {0}, wrong = {0};
@@ -207,7 +294,8 @@ static bool split(const struct fit *fit, double share, double from, struct verdi
 		     stays(fit, &right, &wrong) && judge_part(&right, true, false, &of_right);
 	if (found) {
 		double part = (double)wrong.executions / (double)(right.executions + wrong.executions);
-		bool form = judge_part(&wrong, false, share == 0, &of_wrong);
+		bool form = judge_part(&wrong, false, share == 0, &of_wrong) ||
+			    (share == 0 && loses_any_share(&wrong, &of_wrong));
 		found = form || share > 0; /* far off, in no form: likewise */
 		if (found && !form)
 			of_wrong = (struct verdict){.shape = SHAPE_NONE}, find_worst(&wrong, v);

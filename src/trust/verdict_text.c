@@ -15,6 +15,7 @@ static const char *const kinds[VERDICT_KINDS] = {
 	[VERDICT_WRONG] = "wrong",
 	[VERDICT_NOTHING] = "counts nothing here",
 	[VERDICT_UNPREDICTABLE] = "unpredictable",
+	[VERDICT_NOT_COUNTED] = "not counted",
 };
 
 static const char *const shapes[VERDICT_SHAPES] = {
@@ -23,6 +24,7 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_ALSO] = "also",
 	[SHAPE_INTERRUPTS] = "interrupts",
 	[SHAPE_TICKS] = "ticks",
+	[SHAPE_TURNS] = "turns",
 	[SHAPE_INSTEAD] = "instead",
 	[SHAPE_LEVEL] = "level",
 	[SHAPE_STUCK] = "stuck",
@@ -34,7 +36,9 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_LATE] = "late",
 	[SHAPE_AT_LEAST] = "at least",
 	[SHAPE_RANDOM] = "random",
+	[SHAPE_RESTARTS] = "restarts",
 	[SHAPE_RESOLUTION] = "resolution",
+	[SHAPE_EXCESS] = "excess",
 };
 
 const char *verdict_kind_name(enum verdict_kind kind) { return kinds[kind]; }
@@ -101,6 +105,10 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_TICKS:
 		say(w, "counts one more for each tick of the timer (about %.0f a second)", v->factor);
 		break;
+	case SHAPE_TURNS:
+		say(w, "%s %.15g in each turn of a kernel's loop", v->factor > 0 ? "counts too many:" : "misses",
+		    fabs(v->factor));
+		break;
 	case SHAPE_INSTEAD: say(w, "counts %s instead", other_of(e, v)); break;
 	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v)); break;
 	case SHAPE_STUCK: say(w, v->sometimes > 0 ? "shows %.15g" : "always shows %.15g", v->offset); break;
@@ -119,12 +127,19 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 		say(w, "shows another share of the events each time: %.3g %% to %.3g %%", 100 * v->least_share,
 		    100 * v->most_share);
 		break;
+	case SHAPE_RESTARTS:
+		say(w, "begins anew at times: beyond %.15g it shows %.3g %% to %.3g %% of the events", v->offset,
+		    100 * v->least_share, 100 * v->most_share);
+		break;
+	case SHAPE_EXCESS:
+		say(w, "shows up to %.15g more, at any size, as of interrupts or other programs", v->offset);
+		break;
 	case SHAPE_SATURATES: say(w, "stays at %.15g", v->offset); break;
 	case SHAPE_DROPS: say(w, "loses samples of %.15g: %.3g %% are left", v->period, 100 * v->factor); break;
 	case SHAPE_THROTTLED:
 		say(w, "throttled: beyond %.0f it loses events", v->offset);
 		if (isfinite(v->factor))
-			say(w, ", %.3g %% are left", 100 * v->factor);
+			say(w, ", %.5g %% are left", 100 * v->factor);
 		break;
 	case SHAPE_RESOLUTION: say(w, "counts in steps of %.15g", v->period); break;
 	case SHAPE_NONE: break;
@@ -164,7 +179,8 @@ void verdict_text(const struct judged_event *e, const struct verdict *v, char *o
 		say(w, "in %.3g %% of the executions it ", 100 * v->sometimes);
 	say_shape(w, e, v);
 	switch (v->kind) {
-	case VERDICT_UNJUDGED: say(w, "%s", v->why ? v->why : "no verdict"); break;
+	case VERDICT_UNJUDGED:
+	case VERDICT_NOT_COUNTED: say(w, "%s", v->why ? v->why : "no verdict"); break;
 	case VERDICT_EXACT: break;
 	case VERDICT_OFFSET:
 		say(w, "%+.6g", v->offset);

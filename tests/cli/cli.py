@@ -3,14 +3,18 @@
 Each test is started with the path of the built tare as its only argument. Nothing here depends on how long
 something takes: what must happen first is waited for.
 """
+import fcntl
 import json
 import os
+import pty
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 TARE = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "tare"
 TIME_OUT_S = 600
@@ -67,6 +71,32 @@ def start(*arguments, **more):
 def finish(process):
     out, err = process.communicate(timeout=TIME_OUT_S)
     return Done(process.returncode, (out or b"").decode(errors="replace"), (err or b"").decode(errors="replace"))
+
+
+def on_terminal(columns, *arguments, stdin=subprocess.DEVNULL, stdout=None, **env):
+    """All that tare writes to a terminal of that width, which is its standard error and, unless stdout says otherwise, its output."""
+    terminal, other = pty.openpty()
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    run = start(*arguments, stdin=stdin, stdout=other if stdout is None else stdout, stderr=other,
+                env=environment(**{"TERM": "xterm-256color", **env}))
+    os.close(other)
+    text = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # EIO: nobody has the other end any more
+            break
+        if not part:
+            break
+        text += part
+    os.close(terminal)
+    return Done(run.wait(TIME_OUT_S), text.decode(errors="replace").replace("\r\n", "\n"), "")
+
+
+def shown_on_terminal(columns, *arguments, **env):
+    """What stays on it: without escape sequences and lines that were written over."""
+    text = on_terminal(columns, *arguments, **{"TERM": "dumb", **env}).out
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).split("\r")[-1]
 
 
 def write(name, text, mode=0o644):

@@ -110,6 +110,10 @@ equal(full.code, 3, "a full disk: exit code 3")
 has(full.err, "/dev/full", "a full disk: says which file")
 has(full.err, "o space left", "a full disk: says why")
 has(full.err, re.compile(r"page-faults +[0-9]"), "a full disk: what was measured is on standard error")
+# a write that fails in the middle: the reason is that of then
+with open("/dev/full", "wb") as disk:
+    long = tare("list", "events", "--json", stdout=disk)
+has(long.err, "o space left", "a long text to a full disk: says why")
 with open("/dev/full", "wb") as disk:
     full = tare("count", "-e", "page-faults", "-o", "-", "true", stdout=disk)
 ok(full.code == 3 and "o space left" in full.err and "page-faults" in full.err,

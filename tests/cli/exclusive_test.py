@@ -173,7 +173,7 @@ has(text, "region inner (exclusive): entered 3 times", "... once, if both are th
 ran = tare("count", "--on", "exact", "-e", "instructions", "--region", "outer", "--region", "inner", "--exclusive", "--csv", "-o", "-", "./nested")
 has(ran.out, ",outer (exclusive),1,1", "CSV has it as a region")
 ran = tare("count", "--on", "perf", "-e", "page-faults", "--region", "outer", "--exclusive", "./nested")
-ok(ran.code == 2 and "does not count regions without those in them" in ran.err and "--on exact" in ran.err, "perf does not count that, and says so", ran)
+ok(ran.code == 2 and "does not count regions exclusive of those in them" in ran.err and "--on exact" in ran.err, "perf does not count that, and says so", ran)
 ran = tare("count", "--exclusive", "-p", "1")
 ok(ran.code == 2 and "--exclusive is for programs that tare starts" in ran.err, "a running process is refused", ran)
 done()

@@ -1,16 +1,12 @@
 """`tare explain --sweep` and `--html`: one explanation for each value, the same arithmetic as of one, stacked as text and as a page."""
 import csv
-import fcntl
 import io
 import json
 import os
 import platform
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 
 PROGRAM = os.path.abspath(sys.argv[2])  # importing cli changes the folder
 
@@ -71,25 +67,6 @@ def count(point, name, event):
     return next(part["count"] for part in cause(point, name)["parts"] if part["event"] == event)
 
 
-def on_terminal(width, *arguments):
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-    process = subprocess.Popen([TARE, *arguments], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=environment(TERM="dumb"))
-    os.close(slave)
-    text = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    process.wait()
-    os.close(master)
-    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text.decode()).replace("\r\n", "\n").split("\r")[-1]
-
-
 # ---- a Z sweep over a grid (Zagha et al. 1996, 4.2), on the machine of the closed forms: 64 entries of 4 KiB ----
 LAB = ("--on", "model:lab", "--costs", WALKS)
 r = sweep(*LAB, "--sweep", "N=16..64", "--per", "N^3", PROGRAM, "z", "{N}", fact="a Z sweep")
@@ -123,7 +100,7 @@ ok(every(bar == "".join(sorted(bar, key="cmt".index)) for bar in bars.values()),
 has(" ".join(shares.split()), "The share of TLB grows most: from", "and the first sentence has shares")
 
 for width in (60, 80, 200):
-    lines = on_terminal(width, "explain", "--on", "model:lab", "--costs", MIXED, *QUIET, "--sweep", "N=4,a-value-that-is-longer-than-most", PROGRAM, "words", "{N}").split("\n")
+    lines = shown_on_terminal(width, "explain", "--on", "model:lab", "--costs", MIXED, *QUIET, "--sweep", "N=4,a-value-that-is-longer-than-most", PROGRAM, "words", "{N}").split("\n")
     ok(every(len(line) <= width for line in lines), f"{width} columns are wide enough", [line for line in lines if len(line) > width])
 
 rows = list(csv.DictReader(io.StringIO(tare("explain", *LAB, "--csv", "-o", "-", *QUIET, "--sweep", "N=4,8", PROGRAM, "z", "{N}").out)))

@@ -1,17 +1,13 @@
 """`tare explain`: time by cause. Arithmetic is checked against `tare count`'s own counts and planted costs, exactly. What is measured
 is checked for which cause comes first, in programs that are made of one, with planted costs; no fact is about how long anything takes."""
 import csv
-import fcntl
 import io
 import json
 import os
 import platform
-import pty
 import re
-import struct
 import subprocess
 import sys
-import termios
 
 PROGRAM = os.path.abspath(sys.argv[2])  # importing cli changes the folder
 
@@ -52,26 +48,6 @@ def explain(*arguments, fact, code=0, **more):
 
 def causes(result):
     return {row["cause"]: row for row in result["causes"]}
-
-
-def shown(width, *arguments):
-    """What a terminal of that width gets, without escape sequences."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
-    process = subprocess.Popen([TARE, *arguments], stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, env=environment(TERM="dumb"))
-    os.close(slave)
-    text = b""
-    while True:
-        try:
-            piece = os.read(master, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        text += piece
-    process.wait()
-    os.close(master)
-    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text.decode()).replace("\r\n", "\n").split("\r")[-1]
 
 
 planted = table("planted.costs", COSTS)
@@ -219,7 +195,7 @@ ok(max(map(len, seen.err.splitlines())) <= 80, "no line is longer than 80 column
 has_not(seen.err, re.compile(r" $", re.M), "no line ends in spaces")
 # on terminals of several widths
 for width in (60, 80, 200):
-    text = shown(width, "explain", "--by", "function", "--costs", planted, "--on", "model:zen4", "--program-output", "none", PROGRAM, "branches", "20000")
+    text = shown_on_terminal(width, "explain", "--by", "function", "--costs", planted, "--on", "model:zen4", "--program-output", "none", PROGRAM, "branches", "20000")
     lines = text.splitlines()
     ok(lines and max(map(len, lines)) <= width, f"on {width} columns no line is longer", [line for line in lines if len(line) > width])
     has(text, re.compile("^  computing .*█", re.M), f"on {width} columns a bar stands beside a cause")

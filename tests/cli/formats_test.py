@@ -1,12 +1,8 @@
 """CSV, the table on terminals and elsewhere, and the formats of run_p5mon and perfex."""
 import csv
-import fcntl
 import io
 import json
 import os
-import pty
-import struct
-import termios
 
 from cli import *
 
@@ -32,42 +28,20 @@ ok(abs(float(rows[0]["value"]) - near_mean) < 1e-6, "CSV: the value is the mean 
 
 # ---- the table ----
 ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-
-
-def on_terminal(columns, *arguments, **env):
-    """What a terminal of that width gets from tare's standard error and output."""
-    parent, child = pty.openpty()
-    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    run = start(*arguments, stdout=child, stderr=child, env=environment(TERM="xterm-256color", **env))
-    os.close(child)
-    text = b""
-    while True:
-        try:
-            part = os.read(parent, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        text += part
-    os.close(parent)
-    run.wait(TIME_OUT_S)
-    return text.decode(errors="replace").replace("\r\n", "\n")
-
-
 plain = tare("count", "-r", "2", "true").err
 has_not(plain, "\x1b", "the table has no colours where there is no terminal")
 ok(max(map(len, plain.splitlines())) <= 80, "the table has at most 80 columns where there is no terminal", plain)
 for columns in (60, 80, 132):
-    text = on_terminal(columns, "count", "-r", "2", "true")
+    text = on_terminal(columns, "count", "-r", "2", "true").out
     has(text, "\x1b[1m", f"a terminal of {columns} columns has colours")
     lines = [ESCAPE.sub("", line).split("\r")[-1] for line in text.splitlines()]
     ok(max(map(len, lines)) <= columns, f"a terminal of {columns} columns: no line is longer", "\n".join(lines))
-has_not(on_terminal(80, "count", "true", NO_COLOR="1"), "\x1b", "NO_COLOR means no colours")
-has(on_terminal(80, "count", "true", NO_COLOR=""), "\x1b[1m", "an empty NO_COLOR does not")
-has_not(on_terminal(80, "list", "events", NO_COLOR="1"), "\x1b", "NO_COLOR holds for lists")
-has_not(on_terminal(80, "doctor", NO_COLOR="1"), "\x1b", "NO_COLOR holds for the doctor")
+has_not(on_terminal(80, "count", "true", NO_COLOR="1").out, "\x1b", "NO_COLOR means no colours")
+has(on_terminal(80, "count", "true", NO_COLOR="").out, "\x1b[1m", "an empty NO_COLOR does not")
+has_not(on_terminal(80, "list", "events", NO_COLOR="1").out, "\x1b", "NO_COLOR holds for lists")
+has_not(on_terminal(80, "doctor", NO_COLOR="1").out, "\x1b", "NO_COLOR holds for the doctor")
 
-text = on_terminal(100, "count", "-r", "12", "-e", "page-faults", "sleep", "0.2")
+text = on_terminal(100, "count", "-r", "12", "-e", "page-faults", "sleep", "0.2").out
 has(text, re.compile(r"tare: execution \d+ of 13, about \d+ s left"), "a terminal shows what is left")
 has(text.split("tare count:")[0][-10:], "\r\x1b[K", "which is erased before the report")
 

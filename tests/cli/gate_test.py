@@ -128,6 +128,18 @@ gate(spread, ["instructions<+10%"], "--export-junit", "k.xml", "-n", "a", "-n", 
 equal(xml.dom.minidom.parse("k.xml").documentElement.getElementsByTagName("testcase")[0].getAttribute("classname"), "tare.\ufffd\ufffd(\u20ac ",
       "a name that is not UTF-8, with control characters, is XML all the same")
 has(read("m.md"), "| instructions&#60;-10% | b &#38; &#60;c&#62; | FAILED |", "Markdown has a table of the gates")
+equal({name: os.stat(name).st_mode & 0o777 for name in ("j.xml", "m.md")}, {"j.xml": 0o600, "m.md": 0o600}, "these files are their owner's alone")
+for what, commands, options, words in (("a command that fails", ("true", "sh -c 'exit 1'"), (), "exit status 1"),
+                                       ("a build that fails", (), ("--build", "exit 4 # {flags}", "--flags", "<a>", "--flags", "b"), "status 4")):
+    write("j.xml", "the last job's")
+    seen = tare("compare", "--on", on, "--gate", "instructions<+1%", "--gate", "instructions<+2%", "--export-junit", "j.xml",
+                "--export-markdown", "m.md", "--export-json", "no.json", "--export-html", "no.html", *options, *commands)
+    suite = xml.dom.minidom.parse("j.xml").documentElement
+    errors = [e.getAttribute("message") for e in suite.getElementsByTagName("error")]
+    ok(seen.code == 3 and suite.getAttribute("tests") == suite.getAttribute("errors") == "2" and len(errors) == 2 and
+       all(words in e for e in errors), f"{what}: JUnit has an error for each gate", (seen, errors))
+    ok("nothing was compared" in read("m.md") and words in read("m.md"), f"{what}: Markdown says it", read("m.md"))
+    equal([name for name in ("no.json", "no.html") if os.path.exists(name)], [], f"{what}: no empty file is left")
 
 
 # ---- tare count --fail-if ----

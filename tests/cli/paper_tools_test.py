@@ -158,7 +158,10 @@ int main(void)
 }
 """)
 subprocess.run(["cc", "-O1", "faults.c", "-o", "faults"], check=True)
+import fcntl
 import signal
+import struct
+import termios
 import time
 
 
@@ -170,14 +173,31 @@ def until(condition):
     return False
 
 
+def settled(pid, number):
+    """Whether the signal's command was read and carried out: its handler has returned, the pipe that it writes to is empty, and the process waits."""
+    def waits():
+        status = read(f"/proc/{pid}/status")
+        pending = [int(mask, 16) for mask in re.findall(r"^(?:SigPnd|ShdPnd):\t(\w+)$", status, re.M)]
+        return "\nState:\tS" in status and not any(mask >> number - 1 & 1 for mask in pending)
+
+    def empty(name):
+        if not os.readlink(name).startswith("pipe:"):
+            return True
+        pipe = os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+        left = struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4))[0]
+        os.close(pipe)
+        return left == 0
+    return waits() and all(empty(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd") if int(fd) > 2) and waits()
+
+
 process = subprocess.Popen(["./perfex", "-s", "-o", "switched", "-e", "page-faults:u", "./faults"], env=environment(TARE_ON="perf"), stderr=subprocess.PIPE, text=True)
 until(lambda: os.path.exists("before") or process.poll() is not None)
 process.send_signal(signal.SIGUSR1)
-time.sleep(1)  # the command is read within a tenth of it; the program waits for the file
+until(lambda: process.poll() is not None or settled(process.pid, signal.SIGUSR1))  # the program waits for the file
 write("on", "")
 until(lambda: os.path.exists("inside") or process.poll() is not None)
 process.send_signal(signal.SIGUSR2)
-time.sleep(1)
+until(lambda: process.poll() is not None or settled(process.pid, signal.SIGUSR2))
 write("off", "")
 error = process.communicate(timeout=TIME_OUT_S)[1]
 report = read("switched") if os.path.exists("switched") else ""

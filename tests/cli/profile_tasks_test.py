@@ -88,7 +88,7 @@ equal(of("one"), {"left": 300}, "one thread's functions are its own")
 equal(of("two"), {"left": 200, "right": 500}, "another's are, too")
 equal(of("<b>\\x1b[1m"), {"right": 1000}, "and a child's")
 has(tare("report", "kept", "--per-process", "--lines").out, re.compile(r"page-faults:u by line: 1,0\d\d samples"), "lines of each")
-for arguments, words in ((["--per-thread", "--by", "process"], "remove --by"), (["--per-thread", "--format", "json"], "JSON and CSV have all threads"), (["--by", "thread", "--annotate"], "list no code"),
+for arguments, words in ((["--per-thread", "--by", "process"], "remove --by"), (["--per-thread", "--format", "json"], "JSON and CSV list all threads"), (["--by", "thread", "--annotate"], "list no code"),
                          (["--by", "threads"], "is not function, line, data, thread or process")):
     seen = tare("report", "kept", *arguments)
     ok(seen.code == 2 and words in seen.err, f"{' '.join(arguments)}: refused", seen)

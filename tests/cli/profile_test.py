@@ -350,7 +350,7 @@ for arguments, message in ((["profile"], "nothing to profile: no program is give
                            (["profile", "--on", "exact", "-e", "no-such-event", "true"], "no-such-event"),
                            (["report", "--from", "2", "--to", "1", "kept"], "--to must be later than --from"),
                            (["report", "--from", "1", "kept"], "counts without times"),
-                           (["report", "--quit", "0%", "kept"], "'0%' is not a part above 0%"),
+                           (["report", "--quit", "0%", "kept"], "'0%' is not a share above 0%"),
                            (["report"], "no file is given"),
                            (["report", "./shares"], "'./shares' is not a profile of tare"),
                            (["report", "--top", "0", "kept"], "'0' is not a whole number from 1")):

@@ -307,6 +307,8 @@ equal(len(reports(ends)), 1, "ranks that tare's own variables give may repeat th
 equal(end(launch("openmpi", [0], lambda rank: ["-e", "elapsed-time", "-r", "2", "--ranks", "off", "true"], size=2))[0].code, 0, "so may those of --ranks off")
 ends = end(launch("openmpi", range(2), with_true("--ranks", "off")))
 equal(len(reports(ends)), 2, "--ranks off: each rank has a report of its own")
+ends = end(launch("openmpi", range(2), with_true("--ranks", "off", "-o", "off-%r")))
+equal([(e.code, os.path.exists(f"off-{i}")) for i, e in enumerate(ends)], [(0, True), (0, True)], "and %r is the rank in its file's name")
 
 # ---- errors ----
 def wrong(expected, *options, fact, code=2, **settings):

@@ -22,4 +22,13 @@ for v in found["verdicts"]:
     ok(v["verdict"] == "exact" and v["witnesses"], f"{v['event']} ({v['machine'] or v['source']}, {v['interface']}) is {v['verdict']}{': ' * bool(v['text'])}{v['text']}", v)
 missing = {("exact", e + ":u") for e in EVENTS[:7]} | {("model", e + ":u") for e in ("l1d-read-misses", "branch-misses")}
 equal(sorted(missing - judged), [], "all of them are judged")
+
+# ---- a program that reads its own region: the engine counts regions from outside, so the report has the count, and the program is told none ----
+counted = []
+for n in (1000, 3000):
+    seen = tare("count", "--no-store", "--json", "-o", "region.json", "--on", "exact", "-e", "instructions:u", KERNELS + "/loop-region", str(n), "instructions:u")
+    ok(seen.code == 3 and "count" not in seen.out and "tare's engine counts the region from outside, and 'tare count' reports it" in seen.err, "the program is told no count rather than 0, and says where it is", seen)
+    region = next(r for r in json.loads(read("region.json"))["regions"] if r["name"] == "body")
+    counted.append(region["results"][0]["value"])
+equal(counted[1] - counted[0], 2 * 2000, "the report has what its loop executes, to the instruction")
 done()

@@ -4,6 +4,7 @@ reading. The engine's and a model's counts are planted in the same way. It takes
 import json
 import os
 import random
+import subprocess
 
 KERNELS = os.path.abspath(__import__("sys").argv[2])
 
@@ -75,6 +76,8 @@ faults = [
     ("a random share", "instructions:u", lambda x, c: int(x * chance.uniform(0.01, 0.9)), "wrong", "shows another share of the events each time: "),
     ("wraps at 10,000", "branches:u", lambda x, c: x % 10000, "wrong", "begins anew at 10000"),
     ("at least 500", "stores:u", lambda x, c: max(x, 500), "wrong", "never shows less than 500"),
+    ("any share in a quarter of the executions", "loads:u", lambda x, c: int(x * chance.random()) if chance.random() < 0.25 else x, "wrong", "% of the executions it shows another share of the events each time"),
+    ("begins anew when it is switched out", "instructions:u", lambda x, c: x if x < 3000 else int(x * chance.random()), "wrong", "begins anew at times: beyond "),
     ("an offset", "instructions:u", lambda x, c: x + 139, "offset", "+139"),
 ]
 def together(rows, event_of):
@@ -138,6 +141,53 @@ for corruption, what in (({"event": "loads:u", "how": "divide", "by": 0}, "'divi
                          ({"how": "times", "by": 1}, "a corruption needs 'event' and 'how'"), ({"event": "loads:u", "how": "shaken"}, "'shaken' is not known")):
     seen = verify(recording(lambda counts: counts, "hw", [corruption]))
     ok(seen.code == 2 and what in seen.err and "faulty.json:" in seen.err, f"a corruption is refused: {what}", seen)
+
+# ---- executions that are refused are told beside the verdict: none is passed over in silence ----
+LARGEST = {kernel: max(size for k, size in POINTS if k == kernel) for kernel, _ in POINTS}
+BY_COUNTS = {json.dumps(counts): point for point, counts in POINTS.items()}
+turn = iter(range(10 ** 6))
+
+
+def refused(counts):
+    kernel, size = BY_COUNTS[json.dumps(counts)]
+    return {**counts, **({"loads:u": {"state": "failed", "why": "no counter was left"}} if kernel == "array" else {}),
+            **({"stores:u": {"state": "denied", "why": "the kernel refuses"}} if size == LARGEST[kernel] else {}),
+            **({"branches:u": {"state": "never-ran"}} if next(turn) % 2 else {}),
+            "fp-operations:u": {"state": "unsupported", "why": "no such unit"}}
+
+
+on = recording(refused, "hw")
+seen, text = verify(on), " ".join(tare("verify", "--quick", "--no-store", "--kernels", NAMES, "-e", ",".join(EVENTS), "--on", on, env=ENV).out.split())
+found = {v["event"]: v for v in json.loads(seen.out)["verdicts"]}
+equal({e: (v["verdict"], v["executions"], v["refused"], v["refused_of"], v["refused_why"]) for e, v in found.items()},
+      {"instructions:u": ("exact", 180, 0, 180, None), "loads:u": ("exact", 120, 60, 180, "no counter was left"), "stores:u": ("exact", 150, 30, 180, "the kernel refuses"),
+       "branches:u": ("exact", 90, 90, 180, "the counter never ran"), "fp-operations:u": ("not counted", 0, 180, 180, "no such unit")}, "of each event it is told how many executions gave no count, and why")
+equal((seen.code, [v["fault"] for v in found.values()]), (0, [False] * 5), "a refusal is no fault")
+ok("loads:u (hw, command) was not counted in 60 of 180 executions: no counter was left" in text and "fp-operations:u (hw, command) is not counted: no such unit" in text
+   and "instructions:u (hw" not in text, "the report says so in words", text)
+points = [p for p in json.loads(seen.out)["points"] if p["event"] == "loads:u" and p["kernel"] == "array"]
+equal({(len(p["observed"]), p["refused"], p["refused_why"]) for p in points}, {(0, 10, "no counter was left")}, "and each point has its own")
+# an unproven counter's 0 is what it shows; that it never ran is not
+unproven = {"tare_recording": 1, "after_last": "repeat", "events": [{"name": e, "source": "hw", "state": "unproven", "why": "nothing moved it"} for e in EVENTS],
+            "executions": [{"readings": {**dict.fromkeys(EVENTS, 0), "loads:u": {"state": "never-ran"}}}]}
+write("unproven.json", json.dumps(unproven))
+found = {v["event"]: (v["verdict"], v["executions"], v["refused"]) for v in json.loads(verify("replay:unproven.json").out)["verdicts"]}
+equal((found["loads:u"], found["stores:u"]), (("not counted", 0, 180), ("counts nothing here", 180, 0)), "a counter that never ran is not counted; one that ran and never moved counts nothing")
+# what was asked for and is not counted here at all has its row
+write("absent.json", json.dumps({"tare_recording": 1, "after_last": "repeat", "events": [{"name": "loads:u", "source": "hw"}, {"name": "stores:u", "state": "denied", "why": "kept for the kernel"}],
+                                 "executions": [{"readings": {"loads:u": 0}}]}))
+seen = verify("replay:absent.json")
+found = {v["event"]: (v["verdict"], v["text"], v["source"]) for v in json.loads(seen.out)["verdicts"]}
+equal((seen.code, found.get("stores:u")), (0, ("not counted", "replay:absent.json: kept for the kernel", "none")), "an event that was asked for and is refused as a whole is not counted, and the reason is told")
+seen = tare("verify", "--quick", "--no-store", "--kernels", NAMES, "-e", "stores:u", "--on", "replay:absent.json", env=ENV)
+ok(seen.code == 3 and "nothing that 'replay:absent.json' counts here is to be verified" in seen.err and "stores:u by 'replay:absent.json': kept for the kernel" in seen.err, "where nothing is left the reason is told, too", seen)
+
+# regions that are refused to this user are told; commands are judged (probes need root)
+nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
+seen = subprocess.run([*nobody, TARE, "verify", "--quick", "--json", "--no-store", "--on", "perf", "--kernels", "pages", "-e", "page-faults:u"], env=ENV, capture_output=True, text=True)
+found = {v["interface"]: v for v in json.loads(seen.stdout or '{"verdicts": []}')["verdicts"]}
+equal((seen.returncode, found.get("command", {}).get("verdict"), found.get("region", {}).get("verdict")), (0, "exact", "not counted"), "an ordinary user's commands are judged where regions are refused")
+ok("permission denied" in found.get("region", {}).get("text", ""), "… and why they are is told", found)
 
 # ---- the engine and models are judged in the same way; of the engine, every difference is a fault ----
 defects = [

@@ -130,6 +130,10 @@ equal(rows, [("7001", "9001", "+2000", "seven"), ("7005", "9005", "+2000", "TOTA
 ok("in instructions, counted, not sampled" in text and "interval" not in text, "counts are exact", text)
 text = tare("report", "--before", "kept2", "--lines", "-e", "instructions:u", "kept").out
 ok(re.search(r"^ +3,499 +\u22123,499 *  code2.s:5 ", text.replace("4,499", "3,499"), re.M) or re.search(r"4,499 +\u22124,499  code2.s:5", text), "by line, lines that are gone are listed", text)
+shutil.copy("new/code", "renamed")
+tare("profile", "--on", "exact", "-e", "instructions,conditional-branches,calls", "-o", "kept3", "./renamed")
+equal([tuple(cell.replace(",", "") for cell in row) for row in re.findall(r"^ +([\d,]+) +([\d,]+) +([+\u2212]?[\d,]+)  (\w+)", tare("report", "--before", "kept", "kept3").out, re.M)], rows,
+      "a program is the same one under another name")
 same = tare("report", "--before", "kept", "kept").out
 ok(not re.search(r" seven ", same) and "+" not in same, "a profile does not differ from itself", same)
 wrong = tare("report", "--before", "kept", "--dis", "kept2")

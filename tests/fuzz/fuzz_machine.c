@@ -1,5 +1,5 @@
 /* Machine files of any content, CPUID answers of any content and any bytes as a struct machine: no crash; an error
- * has a text and leaves nothing behind; a machine that is handed out passed machine_check(), reads the same a
+ * has a text and leaves nothing behind; a machine that is handed out passed machine_is_sound(), reads the same a
  * second time, can be drawn, and has a bounded size. Input: a first byte 'H' is followed by the bytes that CPUID
  * answers, 'S' by a struct machine, anything else is a file's text. */
 #include <stdint.h>
@@ -31,10 +31,10 @@ static void check_size(const struct machine *m)
 
 static void use(const struct machine_description *d)
 {
-	struct error err = {0};
+	struct machine_fault fault;
 	struct str text = {0};
 	const struct machine *m = &d->machine;
-	check(machine_check(m, &err), err.text);
+	check(machine_is_sound(m, &fault), fault.why);
 	check(d->n_values > 0 && d->files && d->files[0], "a machine out of nothing");
 	for (size_t i = 0; i < d->n_values; i++)
 		check(d->values[i].stanza && d->values[i].key && d->values[i].text && d->values[i].file &&
@@ -112,8 +112,9 @@ static void fuzz_struct(const uint8_t *data, size_t size)
 	/* pairs of a place and a byte: some of what is there must stay for anything to pass */
 	for (; size >= 3; data += 3, size -= 3)
 		((uint8_t *)&m)[(data[0] | data[1] << 8) % sizeof m] = data[2];
-	if (!machine_check(&m, &err)) {
-		check(err.text[0], "refused without a reason");
+	struct machine_fault fault;
+	if (!machine_is_sound(&m, &fault)) {
+		check(fault.stanza && fault.key && fault.why[0], "refused without a reason");
 		return;
 	}
 	check_size(&m);

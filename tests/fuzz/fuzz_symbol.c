@@ -47,7 +47,7 @@ static void ask_data(struct symbols *symbols, const char *module)
 		check(symbols_data(symbols, module, all[0].address) != NULL, "a variable that is not where it is");
 	symbols_data(symbols, module, 0x404000);
 	symbols_thread_data(symbols, module, 0);
-	symbols_address(symbols, module, 0x1000, &address);
+	symbols_mapping(symbols, module, 0x1000, false, &address);
 	symbols_mapping(symbols, module, 0x2000, true, &address);
 	symbols_function(symbols, module, "main", &address, &bytes);
 }

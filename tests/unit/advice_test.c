@@ -9,8 +9,11 @@
 struct planted {
 	double counts[EVIDENCES];
 	bool not_counted[EVIDENCES];
+	double functions[EVIDENCES]; /* of the one function that there is */
+	const char *function;
+	double instructions, branches; /* of the program; branches: those that were mispredicted */
 	double faults, faults_s, resident, locks_s, total_s, cpu_s;
-	bool no_costs;
+	bool no_costs, no_branch_cost;
 };
 
 static const struct planted nothing = {.resident = NAN, .total_s = 0.09999, .cpu_s = 0.09999};
@@ -28,8 +31,9 @@ static double seconds;
 static void give(const struct planted *p)
 {
 	static const double ns[OPERATIONS] = {
-		[OPERATION_L2_HIT] = 10, [OPERATION_L3_HIT] = 50,   [OPERATION_MEMORY] = 100,
-		[OPERATION_TLB_HIT] = 5, [OPERATION_TLB_WALK] = 40, [OPERATION_BRANCH_MISS] = 20,
+		[OPERATION_L2_HIT] = 10,      [OPERATION_L3_HIT] = 50, [OPERATION_MEMORY] = 100,
+		[OPERATION_INSTRUCTION] = 1,  [OPERATION_TLB_HIT] = 5, [OPERATION_TLB_WALK] = 40,
+		[OPERATION_BRANCH_MISS] = 20,
 	};
 	struct costs costs = {0};
 	for (unsigned o = 0; o < OPERATIONS && !p->no_costs; o++)
@@ -38,24 +42,33 @@ static void give(const struct planted *p)
 	struct advice_facts facts = {.levels = 3,
 				     .costs = &costs,
 				     .line_bytes = 64,
+				     .shared_bytes = 128,
+				     .cache_bytes = {32768, 1048576, 8388608},
 				     .page_bytes = 4096,
 				     .way_bytes = {4096, 65536},
 				     .tlb_entries = 64,
 				     .resident_most_bytes = p->resident};
 	struct explained_part part = {.count = p->faults};
+	costs.of[OPERATION_BRANCH_MISS].known &= !p->no_branch_cost;
+	struct explained_part instructions = {.counted = p->instructions > 0, .count = p->instructions};
 	struct explanation e = {.has_measured = true, .total_s = p->total_s, .cpu_s = p->cpu_s};
 	e.causes[CAUSE_FAULTS] = (struct explained_cause){
 		.known = p->faults > 0, .seconds = {.typical = p->faults_s}, .parts = &part, .n_parts = 1};
+	e.causes[CAUSE_COMPUTING] = (struct explained_cause){.parts = &instructions, .n_parts = 1};
 	e.causes[CAUSE_LOCKS] = (struct explained_cause){.known = p->locks_s > 0,
 							 .seconds = {.typical = p->locks_s}};
-	struct evidence_rows rows = {0};
+	struct evidence_rows rows = {0}, functions = {0};
+	struct evidence_row function = {.function = p->function ? p->function : "g"};
 	struct evidence_row row = {.file = "/src/a.c", .function = "f", .line = 7};
 	for (unsigned k = 0; k < EVIDENCES; k++) {
 		rows.taken[k] = !p->not_counted[k];
 		row.counts[k] = p->counts[k];
+		functions.taken[k] = true;
+		function.counts[k] = p->functions[k];
 	}
 	struct error err = {0};
-	bool done = vec_push(&rows.rows, row) && advice_give(&e, &rows, &facts, &err);
+	bool done = vec_push(&rows.rows, row) && vec_push(&functions.rows, function) &&
+		    advice_give(&e, &rows, &functions, &facts, &err);
 	*rules = *evidence = *text = '\0';
 	seconds = NAN;
 	for (size_t i = 0; done && i < e.advice.count; i++)
@@ -67,6 +80,7 @@ static void give(const struct planted *p)
 		seconds = e.advice.items[0].seconds;
 	}
 	evidence_free(&rows);
+	evidence_free(&functions);
 	explanation_free(&e);
 }
 
@@ -109,13 +123,24 @@ static void pages(void)
 	give(&p);
 	equal_text(rules, "stride-of-pages", "a page for each fourth line, along a stride: interchange");
 	ok(about(150000 * 5e-9 + 100000 * 40e-9 + 1e6 * 10e-9), "hits of the second TLB, walks, and misses of L1");
+	p.counts[EVIDENCE_L1_COMPULSORY] = 500001;
+	give(&p);
+	equal_text(rules, "one-field", "most lines come for the first time: there is nothing to interchange");
+	p.counts[EVIDENCE_TLB_MISSES] = 3e6;
+	give(&p);
+	equal_text(rules, "stride-of-pages", "but if each page is needed more often than the lines: interchange");
+	p.counts[EVIDENCE_L1_COMPULSORY] = 0;
 	p.counts[EVIDENCE_TLB_MISSES] = 249999;
 	give(&p);
 	equal_text(rules, "one-field", "fewer pages: a matter of the line's bytes");
 	p.counts[EVIDENCE_TLB_MISSES] = 1e6;
 	p.counts[EVIDENCE_STRIDE_USED] = 0;
 	give(&p);
-	equal_text(rules, "pages-in-no-order", "in no order: huge pages");
+	equal_text(rules, "too-much-for-l1 pages-in-no-order", "in no order: less data, huge pages");
+	ok(about(1e6 * 10e-9), "the lines that L1 did not keep, each a hit of L2");
+	p.counts[EVIDENCE_L1_COMPULSORY] = 1e6;
+	give(&p);
+	equal_text(rules, "pages-in-no-order", "lines that come for the first time: pages alone");
 	ok(about(900000 * 5e-9 + 100000 * 40e-9), "by the TLB's time alone");
 	p.counts[EVIDENCE_STRIDE_USED] = 150;
 	give(&p);
@@ -148,6 +173,138 @@ static void fields(void)
 	equal_text(rules, "", "less than half along a stride: nothing");
 }
 
+static void again(void)
+{
+	struct planted p = nothing;
+	p.counts[EVIDENCE_L1_MISSES] = 4e6;
+	p.counts[EVIDENCE_L2_MISSES] = 1e6;
+	p.counts[EVIDENCE_L3_MISSES] = 2e5;
+	p.counts[EVIDENCE_L1_COMPULSORY] = p.counts[EVIDENCE_L2_COMPULSORY] = p.counts[EVIDENCE_L3_COMPULSORY] =
+		1e5;
+	p.counts[EVIDENCE_STRIDE_USED] = 200;
+	p.counts[EVIDENCE_STRIDE_MISSES] = 800;
+	give(&p);
+	equal_text(rules, "too-much-for-l2 too-much-for-l1 too-much-for-l3", "in no order: no level keeps it");
+	ok(about((1e6 - 1e5 - 2e5) * 50e-9), "of L2 what L3 had, and what was there before");
+	has_text(text, "L2 (1,048,576 bytes)", "with the level's size");
+	has_text(evidence, "900,000 of 1,000,000 L2 misses", "and its misses on lines that came before");
+	p.counts[EVIDENCE_FALSE_SHARING] = 1e5;
+	p.counts[EVIDENCE_TRUE_SHARING] = 2e5;
+	give(&p);
+	ok(about((4e6 - 1e5 - 3e5 - 1e6) * 10e-9), "what other threads took is not charged to a cache's size");
+	p.counts[EVIDENCE_FALSE_SHARING] = p.counts[EVIDENCE_TRUE_SHARING] = 0;
+	p.counts[EVIDENCE_L3_COMPULSORY] = 100001;
+	give(&p);
+	equal_text(rules, "too-much-for-l2 too-much-for-l1",
+		   "most of L3's come for the first time: L3 is large enough");
+	p.counts[EVIDENCE_STRIDE_USED] = 201;
+	give(&p);
+	equal_text(rules, "", "a fifth and more along a stride: nothing");
+}
+
+static void first_passes(void)
+{
+	struct planted p = nothing;
+	p.counts[EVIDENCE_L1_MISSES] = 1e6;
+	p.counts[EVIDENCE_READ_BYTES] = 4e6;
+	p.counts[EVIDENCE_STRIDE_USED] = 1;
+	p.counts[EVIDENCE_L1_COMPULSORY] = 4e5;
+	give(&p);
+	equal_text(rules, "one-field", "a field, read again and again: a shadow array");
+	ok(about(6e5 * 10e-9), "it is about the lines that came before");
+	p.counts[EVIDENCE_L1_COMPULSORY] = 1e6;
+	give(&p);
+	equal_text(rules, "", "one pass: to fill a shadow array would be another one");
+}
+
+static void computing(void)
+{
+	struct planted p = nothing;
+	p.instructions = 2e7;
+	p.counts[EVIDENCE_CONVERSIONS] = 5e6;
+	p.counts[EVIDENCE_FP_OPERATIONS] = 1e7;
+	give(&p);
+	equal_text(rules, "conversions", "a conversion for two operations: keep to one precision");
+	ok(about(5e6 * 1e-9), "each is an instruction");
+	p.counts[EVIDENCE_FP_OPERATIONS] = 1e7 + 2;
+	give(&p);
+	equal_text(rules, "", "fewer: nothing");
+	p = nothing;
+	p.instructions = 2e7;
+	p.functions[EVIDENCE_INSTRUCTIONS] = 4e7; /* of an execution that did twice as much */
+	p.functions[EVIDENCE_FP_OPERATIONS] = 2e7;
+	give(&p);
+	equal_text(rules, "arithmetic", "half of a function's instructions are arithmetic");
+	ok(about(1e7 * 1e-9), "its share is of the execution that is explained");
+	p.functions[EVIDENCE_FP_OPERATIONS] = 4e7 + 1;
+	give(&p);
+	equal_text(rules, "most-work", "more operations than instructions: they are vectors already");
+	p.functions[EVIDENCE_FP_OPERATIONS] = 2e7 - 1;
+	give(&p);
+	equal_text(rules, "most-work", "less than half: the function is named, and no more is said");
+	p.counts[EVIDENCE_CONVERSIONS] = 5e6;
+	give(&p);
+	equal_text(rules, "conversions", "where another rule speaks, it is not");
+}
+
+static void long_numbers(void)
+{
+	static const char *const software[] = {"__multf3",      "__addtf3", "__extenddftf2", "__trunctfdf2",
+					       "__floatunsitf", "__letf2",  "__fixtfdi"},
+				 *const others[] = {"__add",  "__muldf3", "__divti3",      "__fixup",
+						    "printf", "multf3",   "__multf3_mine", "__addtf3@plt"};
+	struct planted p = nothing;
+	p.instructions = p.functions[EVIDENCE_INSTRUCTIONS] = 2e7;
+	for (size_t i = 0; i < sizeof software / sizeof *software; i++) {
+		p.function = software[i];
+		give(&p);
+		equal_text(rules, "long-numbers", software[i]);
+	}
+	p.counts[EVIDENCE_CALLS] = 7;
+	give(&p);
+	has_text(evidence, "a.c:7 (7)", "with the line that calls most");
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+		p.function = others[i];
+		give(&p);
+		equal_text(rules, "most-work", others[i]);
+	}
+}
+
+/* Events that no table has a cost of. */
+static void without_cost(void)
+{
+	struct planted p = nothing;
+	p.instructions = 1e7;
+	p.counts[EVIDENCE_LOCKED] = 1e5;
+	p.counts[EVIDENCE_TRUE_SHARING] = 5e4;
+	give(&p);
+	equal_text(rules, "locked-often", "one instruction of a hundred is locked: take locks less often");
+	ok(isnan(seconds), "how much time that is, nobody knows");
+	has_text(evidence, "one in 100 instructions. 50,000 accesses missed",
+		 "with the accesses that missed by it");
+	p.counts[EVIDENCE_LOCKED] = 99999;
+	give(&p);
+	equal_text(rules, "", "fewer: nothing");
+	p = nothing;
+	p.instructions = 1e7;
+	p.no_branch_cost = true;
+	p.counts[EVIDENCE_CONDITIONAL] = 2e5;
+	p.counts[EVIDENCE_TAKEN] = 1e5;
+	p.counts[EVIDENCE_STATIC_MISSES] = 1e5;
+	p.counts[EVIDENCE_MISPREDICTED] = 1e5;
+	give(&p);
+	equal_text(rules, "unpredictable-branch",
+		   "one instruction of a hundred is mispredicted, at a cost that is not known");
+	ok(isnan(seconds), "nor is its time");
+	p.counts[EVIDENCE_MISPREDICTED] = 99999;
+	give(&p);
+	equal_text(rules, "", "fewer: nothing");
+	p.counts[EVIDENCE_MISPREDICTED] = 1e5;
+	p.counts[EVIDENCE_L1_MISSES] = p.counts[EVIDENCE_L1_CONFLICTS] = 1e6;
+	give(&p);
+	equal_text(rules, "conflict-misses unpredictable-branch", "what has no time comes last");
+}
+
 static void branches(void)
 {
 	struct planted p = nothing;
@@ -159,9 +316,13 @@ static void branches(void)
 	equal_text(rules, "short-loop", "a backward branch that is left after 4 turns, mispredicted: unroll");
 	ok(about(251000 * 20e-9), "each costs a misprediction");
 	has_text(text, "4.0 turns", "with its turns");
+	p.counts[EVIDENCE_MISPREDICTED] = 275001;
+	give(&p);
+	equal_text(rules, "unpredictable-branch", "mispredicted more often than it is left: it goes by data");
 	p.counts[EVIDENCE_STATIC_MISSES] = 75e4;
 	give(&p);
 	equal_text(rules, "unpredictable-branch", "the same counts of a forward branch: arithmetic");
+	p.counts[EVIDENCE_MISPREDICTED] = 6e4;
 	p.counts[EVIDENCE_TAKEN] = 94e4;
 	p.counts[EVIDENCE_STATIC_MISSES] = 6e4;
 	give(&p);
@@ -180,6 +341,7 @@ static void sharing(void)
 	give(&p);
 	equal_text(rules, "false-sharing", "bytes of other threads' lines: pad them");
 	ok(about(1e5 * 50e-9), "each costs the shared level");
+	has_text(text, "to 128 bytes", "as far apart as the longest line of a cache");
 	p.counts[EVIDENCE_FALSE_SHARING] = 99980;
 	give(&p);
 	equal_text(rules, "", "below 5 % of the CPU time: nothing");
@@ -246,7 +408,19 @@ static void wishes(void)
 	ok(wish.tlb && !wish.caches, "5 %% of the CPU time is worth it");
 	e.causes[CAUSE_MEMORY] = (struct explained_cause){.known = true, .seconds = {.typical = 0.0001}};
 	wish = advice_wish(&e, 3);
-	ok(wish.caches && wish.sharing, "of caches, all levels together");
+	ok(wish.caches && wish.sharing && !wish.computing, "of caches, all levels together");
+	struct explained_part instructions = {.counted = true, .count = 1e6},
+			      misses = {.counted = true, .count = 1e4, .seconds = {NAN, NAN, NAN}};
+	e.causes[CAUSE_COMPUTING] = (struct explained_cause){
+		.known = true, .seconds = {.typical = 0.005}, .parts = &instructions, .n_parts = 1};
+	e.causes[CAUSE_BRANCHES] = (struct explained_cause){.parts = &misses, .n_parts = 1};
+	ok(advice_wish(&e, 3).computing && advice_wish(&e, 3).branches,
+	   "mispredictions without a cost are counted where they are one instruction of a hundred");
+	misses.count = 9999;
+	ok(!advice_wish(&e, 3).branches, "and not where they are fewer");
+	misses.count = 1e4;
+	misses.seconds.typical = 1e-4;
+	ok(!advice_wish(&e, 3).branches, "nor where their cost says that they are not worth it");
 	struct evidence_rows rows;
 	struct str events = {0};
 	evidence_want(&rows, &wish);
@@ -288,6 +462,11 @@ int main(void)
 	conflicts();
 	pages();
 	fields();
+	first_passes();
+	again();
+	computing();
+	long_numbers();
+	without_cost();
 	branches();
 	sharing();
 	whole();

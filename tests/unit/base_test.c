@@ -1,5 +1,6 @@
 /* base/: errors, strings, vectors, hash tables, sums, arenas, stanzas, nearest names. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "base/stanza.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "base/wait_status.h"
 #include "tap.h"
 
 static void errors(void)
@@ -183,9 +185,26 @@ static void sums(void)
 	equal_text(sum, "Qe3s5C1j6Nm/UVqbppMuHCDLyfWl0TRkWttdsblzfqM=", "of many blocks");
 }
 
+static void wait_statuses(void)
+{
+	int status;
+	pid_t exits = fork();
+	if (exits == 0)
+		_exit(3);
+	ok(waitpid(exits, &status, 0) == exits && wait_status_shell(status) == 3, "$? of an exit is its status");
+	pid_t killed = fork();
+	if (killed == 0) {
+		raise(SIGKILL);
+		_exit(0);
+	}
+	ok(waitpid(killed, &status, 0) == killed && wait_status_shell(status) == 128 + SIGKILL,
+	   "$? of a killed program is 128 and the signal");
+}
+
 int main(void)
 {
 	errors();
+	wait_statuses();
 	hashes();
 	arenas();
 	sums();

@@ -6,8 +6,8 @@
  * of the programs' 95 % intervals hold it. A gap may be drawn once for several samples
  * (redraw), because to change a counter's gap takes a system call.
  *
- * What comes out of it: an exponential gap that is used more than once needs samples that count as their gaps
- * (stats_weighted_share()). Half of a gap fixed and half exponential, used for 4 samples, does not: such are tare's gaps.
+ * What comes out of it: an exponential gap that is used more than once would need samples that count as their gaps. Half of a gap fixed
+ * and half exponential, used for 4 samples, does not: such are tare's gaps.
  *
  * The second part has the kernel's rule: a gap repeats until tare sets the next, and setting it begins it anew. tare sets it some time
  * after it was due. Gaps are then those of src/backend/perf/sample/gaps.c, and the samples have to be as many as the mean gap says, for
@@ -82,16 +82,9 @@ static double share_of(const struct program *program)
 
 struct gaps {
 	const char *name;
-	enum {
-		FIXED,
-		JITTER,
-		EXPONENTIAL,
-		UNIFORM,
-		HALF
-	} kind; /* UNIFORM: 1/2 … 3/2 of the mean; HALF: half of it + exponential */
+	enum { FIXED, JITTER, EXPONENTIAL, HALF } kind; /* HALF: half of the mean + exponential */
 	double mean;
 	unsigned redraw;
-	bool weighted; /* each sample counts as its gap */
 };
 
 static double draw_gap(const struct gaps *gaps, struct random *r)
@@ -100,17 +93,15 @@ static double draw_gap(const struct gaps *gaps, struct random *r)
 		return gaps->mean;
 	if (gaps->kind == JITTER)
 		return gaps->mean * (1 + random_unit(r) / 8);
-	if (gaps->kind == UNIFORM)
-		return gaps->mean * (0.5 + random_unit(r));
 	if (gaps->kind == HALF)
 		return gaps->mean * (0.5 - 0.5 * log(1 - random_unit(r)));
 	return -gaps->mean * log(1 - random_unit(r));
 }
 
-/* Does the interval hold the truth? Its width is added to *width. */
-static bool holds(const struct program *program, const struct gaps *gaps, struct random *r, double *width)
+/* Does the interval hold the truth? */
+static bool holds(const struct program *program, const struct gaps *gaps, struct random *r)
 {
-	struct weights row = {0}, all = {0};
+	uint64_t row = 0, all = 0;
 	/* the run begins anywhere in its loops; phases of the whole run begin with it */
 	double start = program->period < WHOLE / 10 ? random_unit(r) * program->period : 0;
 	double gap = 0, time = 0;
@@ -120,58 +111,32 @@ static bool holds(const struct program *program, const struct gaps *gaps, struct
 		time += sample == 0 ? gap * random_unit(r) : gap;
 		if (time >= WHOLE)
 			break;
-		double weight = gaps->weighted ? gap : 1;
-		bool here = in_row(program, time + start);
-		all.samples++;
-		all.sum += weight;
-		all.squares += weight * weight;
-		row.samples += here;
-		row.sum += here ? weight : 0;
-		row.squares += here ? weight * weight : 0;
+		all++;
+		row += in_row(program, time + start);
 	}
 	struct interval interval;
 	double truth = share_of(program);
-	bool done = gaps->weighted ? stats_weighted_share(&row, &all, 0.95, &interval)
-				   : stats_share(row.samples, all.samples, 0.95, &interval);
-	*width += interval.high - interval.low;
+	bool done = stats_share(row, all, 0.95, &interval);
 	return done && interval.low <= truth && truth <= interval.high;
 }
 
 static const struct gaps kinds[] = {
-	{"exponential, each anew", EXPONENTIAL, 65536, 1, false},
-	{"exponential, every 4", EXPONENTIAL, 65536, 4, false},
-	{"exponential, every 16", EXPONENTIAL, 65536, 16, false},
-	{"exponential, every 64", EXPONENTIAL, 65536, 64, false},
-	{"exponential, every 4, weighted", EXPONENTIAL, 65536, 4, true},
-	{"exponential, every 16, weighted", EXPONENTIAL, 65536, 16, true},
-	{"exponential, every 64, weighted", EXPONENTIAL, 65536, 64, true},
-	{"jitter, each anew", JITTER, 65536, 1, false},
-	{"jitter, every 16", JITTER, 65536, 16, false},
-	{"fixed", FIXED, 65536, 1, false},
-	{"prime", FIXED, 65537, 1, false},
-	{"uniform, every 16, weighted", UNIFORM, 65536, 16, true},
-	{"tare's: half fixed, every 4", HALF, 65536, 4, false},
+	{"exponential, each anew", EXPONENTIAL, 65536, 1},
+	{"exponential, every 4", EXPONENTIAL, 65536, 4},
+	{"exponential, every 16", EXPONENTIAL, 65536, 16},
+	{"exponential, every 64", EXPONENTIAL, 65536, 64},
+	{"jitter, each anew", JITTER, 65536, 1},
+	{"jitter, every 16", JITTER, 65536, 16},
+	{"fixed", FIXED, 65536, 1},
+	{"prime", FIXED, 65537, 1},
+	{"tare's: half fixed, every 4", HALF, 65536, 4},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 // clang-format off: a table, a row a line
-enum {
-	EXP_1,
-	EXP_4,
-	EXP_16,
-	EXP_64,
-	EXP_4W,
-	EXP_16W,
-	EXP_64W,
-	JITTER_1,
-	JITTER_16,
-	FIXED_,
-	PRIME,
-	UNIFORM_16W,
-	HALF_4
-};
+enum { EXP_1, EXP_4, EXP_16, EXP_64, JITTER_1, JITTER_16, FIXED_, PRIME, HALF_4 };
 // clang-format on
 
-static double coverage[KINDS][PROGRAMS], width[KINDS][PROGRAMS];
+static double coverage[KINDS][PROGRAMS];
 
 static void simulate(void)
 {
@@ -180,7 +145,7 @@ static void simulate(void)
 			struct random r = {.state = 100 * k + p};
 			int covered = 0;
 			for (int draw = 0; draw < draws; draw++)
-				covered += holds(&programs[p], &kinds[k], &r, &width[k][p]);
+				covered += holds(&programs[p], &kinds[k], &r);
 			coverage[k][p] = (double)covered / draws;
 		}
 	for (size_t k = 0; k < KINDS; k++) {
@@ -237,17 +202,6 @@ static void facts(void)
 	ok(coverage[EXP_4][ONE_PHASE] < 0.75 && coverage[EXP_16][ONE_PHASE] < 0.5 &&
 		   coverage[EXP_64][ONE_PHASE] < 0.3,
 	   "… but of long phases less than 75, 50 and 30 %% where all samples count the same");
-	all_covered(EXP_4W, 0.94, "a gap used for 4 samples, each of which counts as its gap");
-	all_covered(EXP_16W, 0.94, "a gap used for 16 samples, each of which counts as its gap");
-	double cost = width[EXP_16W][OUT_OF_STEP] / width[EXP_1][OUT_OF_STEP];
-	double cost_uniform = width[UNIFORM_16W][OUT_OF_STEP] / width[EXP_1][OUT_OF_STEP];
-	printf("# widths: exponential weighted %.3f, uniform weighted %.3f of those of exponential gaps each "
-	       "drawn anew\n",
-	       cost, cost_uniform);
-	ok(fabs(cost - sqrt(2)) < 0.05, "… which makes exponential gaps' intervals wider by √2");
-	all_covered(UNIFORM_16W, 0.94,
-		    "gaps uniform between 1/2 and 3/2, for 16 samples, each of which counts as its gap");
-	ok(cost_uniform < 1.06, "… whose intervals are less than 6 %% wider");
 	/* src/backend/perf/sample/gaps.h: for runs of k samples the counts vary as k · (deviation/mean)² times a Poisson process's: as once */
 	all_covered(
 		HALF_4, 0.94,

@@ -16,8 +16,24 @@ static void compare(const char *const *given, size_t n, size_t differing, const 
 	str_free(&text);
 }
 
+static void parts(void)
+{
+	const char *text = "contents of files\t18446744073709551615\t00ff\nno thing\nno sum\t1\t\nno times\tx\t1\n"
+			   "signed\t-1\t1\nmore\t1\t1 \n\t1\t1\nthe last\t2\ta";
+	struct given_thing thing;
+	ok(given_next(&text, &thing) && thing.what_length == 17 &&
+		   memcmp(thing.what, "contents of files", 17) == 0 && thing.times == UINT64_MAX &&
+		   thing.sum_length == 4 && memcmp(thing.sum, "00ff", 4) == 0,
+	   "a line is what, how often, and a sum");
+	ok(given_next(&text, &thing) && thing.what_length == 8 && memcmp(thing.what, "the last", 8) == 0 &&
+		   thing.times == 2 && thing.sum_length == 1 && *thing.sum == 'a',
+	   "other lines are passed over; the last needs no end");
+	ok(!given_next(&text, &thing) && *text == '\0', "and then there is none");
+}
+
 int main(void)
 {
+	parts();
 	const char *files = "contents of files\t3\tabc\nsignals that came\t1\t12\n";
 	const char *others = "contents of files\t3\tabd\nsignals that came\t1\t12\n";
 	const char *fewer = "contents of files\t3\tabc\n";

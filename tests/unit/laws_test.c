@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stanza.h"
 #include "event/formula.h"
 #include "tap.h"
 #include "trust/conservation.h"
@@ -49,7 +50,7 @@ static struct estimate *one(struct result *r, const char *event, const char *lev
 
 static size_t check(struct result *r)
 {
-	struct laws *laws = laws_new(NULL);
+	struct laws *laws = laws_new(law_files, NULL);
 	size_t n = laws_check(laws, r);
 	laws_free(laws);
 	return n;
@@ -104,29 +105,41 @@ static enum source source_of(const char *text)
 	return SOURCE_NONE;
 }
 
+static void one_law(const char *name, const char *text)
+{
+	enum source source = source_of(text);
+	double too_many = source == SOURCE_HW ? 1e8 : 1;
+	struct result *good = obeying(text, source, 0), *bad = obeying(text, source, too_many);
+	ok(source != SOURCE_NONE, "%s is looked at", name);
+	ok(check(good) == 0 && good->n_notes == 0 && good->estimates[0].trust == TRUST_UNVERIFIED,
+	   "%s: counts that obey are left alone", name);
+	ok(check(bad) >= 1, "%s: one event too many is found", name);
+	ok(noted(bad, text), "%s: the note quotes the law", name);
+	bool all = true;
+	for (size_t k = 0; k < bad->n_estimates; k++)
+		all &= bad->estimates[k].trust == TRUST_REFUTED && bad->estimates[k].evidence &&
+		       strncmp(bad->estimates[k].evidence, "law:", 4) == 0;
+	ok(all, "%s: all of its counts are refuted", name);
+	result_free(good);
+	result_free(bad);
+}
+
 static void each_law(void)
 {
-	struct laws *laws = laws_new(NULL);
-	ok(laws && laws_count(laws) >= 20, "there are laws");
-	for (size_t i = 0; i < laws_count(laws); i++) {
-		const char *text = law_text(laws, i), *name = law_name(laws, i);
-		enum source source = source_of(text);
-		double too_many = source == SOURCE_HW ? 1e8 : 1;
-		struct result *good = obeying(text, source, 0), *bad = obeying(text, source, too_many);
-		ok(source != SOURCE_NONE, "%s is looked at", name);
-		ok(check(good) == 0 && good->n_notes == 0 && good->estimates[0].trust == TRUST_UNVERIFIED,
-		   "%s: counts that obey are left alone", name);
-		ok(check(bad) >= 1, "%s: one event too many is found", name);
-		ok(noted(bad, text), "%s: the note quotes the law", name);
-		bool all = true;
-		for (size_t k = 0; k < bad->n_estimates; k++)
-			all &= bad->estimates[k].trust == TRUST_REFUTED && bad->estimates[k].evidence &&
-			       strncmp(bad->estimates[k].evidence, "law:", 4) == 0;
-		ok(all, "%s: all of its counts are refuted", name);
-		result_free(good);
-		result_free(bad);
+	struct arena arena = {0};
+	size_t laws = 0;
+	for (const struct embedded_file *file = law_files; file->name; file++) {
+		struct stanza *stanzas;
+		size_t n;
+		if (!ok(stanza_parse(file->text, file->length, file->name, &arena, &stanzas, &n, NULL),
+			"%s is read", file->name))
+			continue;
+		for (size_t i = 0; i < n; i++)
+			one_law(stanzas[i].name, stanza_get(&stanzas[i], "law"));
+		laws += n;
 	}
-	laws_free(laws);
+	ok(laws >= 20, "there are laws");
+	arena_free(&arena);
 }
 
 /* An event too few breaks an equation, not an inequality. */
@@ -278,14 +291,12 @@ static void bad_files(void)
 		"[a]\nlaw = x = y\nbecause = b\nof = paper\n",
 		"[a]\nlaw = x = y\nbecause = b\nwhy = c\n",
 	};
-	struct laws *laws = laws_new(NULL);
-	size_t before = laws_count(laws);
-	struct error err;
-	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		ok(!laws_add(laws, bad[i], strlen(bad[i]), "bad.laws", &err) && strstr(err.text, "bad.laws:") &&
-			   laws_count(laws) == before,
-		   "a wrong law is refused: %s", err.text);
-	laws_free(laws);
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		const struct embedded_file files[] = {{"bad.laws", bad[i], strlen(bad[i])}, {0}};
+		struct error err = {0};
+		ok(!laws_new(files, &err) && strstr(err.text, "bad.laws:"), "a wrong law is refused: %s",
+		   err.text);
+	}
 }
 
 int main(void)

@@ -10,6 +10,7 @@ static void every_value_has_a_source(const char *name)
 {
 	struct machine_description d;
 	struct error err = {0};
+	struct machine_fault fault;
 	bool read = machine_describe(name, &d, &err);
 	if (!read)
 		printf("# %s\n", err.text);
@@ -24,7 +25,7 @@ static void every_value_has_a_source(const char *name)
 	}
 	ok(read && without == 0 && d.n_values > 10, "every value of machine '%s' has a source", name);
 	equal_text(d.machine.name, name, "the machine has the name that it was asked for by");
-	ok(read && machine_check(&d.machine, &err), "machine '%s' passes the check by itself", name);
+	ok(read && machine_is_sound(&d.machine, &fault), "machine '%s' passes the check by itself", name);
 	machine_description_free(&d);
 }
 
@@ -117,7 +118,8 @@ static void variants(void)
 	ok(m.direction.kind == PREDICT_BACKWARD_TAKEN && m.caches[m.first_data].prefetch == PREFETCH_STRIDE,
 	   "each does its part");
 	struct error err = {0};
-	ok(machine_check(&m, &err), "and the machine is sound: %s", err.text);
+	struct machine_fault fault;
+	ok(machine_is_sound(&m, &fault), "and the machine is sound");
 	ok(!machine_find("zen4+prefetching", &m, &err) && !machine_find("+prefetch", &m, &err) &&
 		   !machine_find("zen4+prefetch+prefetch+prefetch", &m, &err),
 	   "another suffix, a suffix alone, and more than there are: no machine");
@@ -128,25 +130,26 @@ static void variants(void)
 static void checks_structs(void)
 {
 	struct machine good = find("zen4"), m;
-	struct error err = {0};
-	ok(machine_check(&good, &err), "a machine of a file is sound");
+	struct machine_fault f;
+	ok(machine_is_sound(&good, &f), "a machine of a file is sound");
 	m = good, m.caches[0].next = 0;
-	ok(!machine_check(&m, &err), "a level that leads to itself is not");
+	ok(!machine_is_sound(&m, &f), "a level that leads to itself is not");
 	m = good, m.caches[0].ways = 0;
-	ok(!machine_check(&m, &err) && strstr(err.text, "machine 'zen4': [L1I] ways: 0 ways") && err.hint[0],
+	ok(!machine_is_sound(&m, &f) && !strcmp(f.stanza, "L1I") && !strcmp(f.key, "ways") &&
+		   !strncmp(f.why, "0 ways", 6) && f.hint[0],
 	   "0 ways are not, and it says where");
 	m = good, m.first_data = 99;
-	ok(!machine_check(&m, &err), "a first level that is none is not");
+	ok(!machine_is_sound(&m, &f), "a first level that is none is not");
 	m = good, m.n_caches = 9;
-	ok(!machine_check(&m, &err), "nine caches are not");
+	ok(!machine_is_sound(&m, &f), "nine caches are not");
 	m = good, memset(m.caches[1].name, 'x', 8);
-	ok(!machine_check(&m, &err), "a name without an end is not");
+	ok(!machine_is_sound(&m, &f), "a name without an end is not");
 	m = good, memcpy(m.caches[1].name, m.caches[0].name, 8);
-	ok(!machine_check(&m, &err), "two of one name are not");
+	ok(!machine_is_sound(&m, &f), "two of one name are not");
 	m = good, m.direction.kind = 200;
-	ok(!machine_check(&m, &err), "a predictor that is none is not");
+	ok(!machine_is_sound(&m, &f), "a predictor that is none is not");
 	m = good, m.first_data = MACHINE_NONE;
-	ok(!machine_check(&m, &err) && strstr(err.text, "nothing leads to 'L1D'"),
+	ok(!machine_is_sound(&m, &f) && strstr(f.why, "nothing leads to 'L1D'"),
 	   "a cache that nothing leads to is not");
 }
 

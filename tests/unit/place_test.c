@@ -164,7 +164,8 @@ static uint64_t label(const char *program, const char *name)
 	/* a text segment is in one piece: its first page tells the difference */
 	for (uint64_t offset = 0; offset < 1 << 20; offset += 4096) {
 		uint64_t there;
-		if (symbols_address(symbols, path, offset, &there) && address >= there && address < there + 4096)
+		if (symbols_mapping(symbols, path, offset, false, &there) && address >= there &&
+		    address < there + 4096)
 			return offset + (address - there);
 	}
 	return 0;
@@ -255,8 +256,8 @@ static void addresses(void)
 	ok(finds("p", "called"), "a function");
 	struct region_range range = found.ranges[0];
 	uint64_t low, high;
-	symbols_address(symbols, range.module, range.low, &low);
-	symbols_address(symbols, range.module, range.high - 1, &high);
+	symbols_mapping(symbols, range.module, range.low, false, &low);
+	symbols_mapping(symbols, range.module, range.high - 1, false, &high);
 	snprintf(text, sizeof text, "x=0x%llx-0x%llx", (unsigned long long)low, (unsigned long long)high + 1);
 	ok(finds("p", text) && found.kind == REGION_CODE && found.ranges[0].low == range.low &&
 		   found.ranges[0].high == range.high,

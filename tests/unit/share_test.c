@@ -66,45 +66,6 @@ static bool same(struct interval a, struct interval b)
 	return fabs(a.value - b.value) < 1e-15 && fabs(a.low - b.low) < 1e-12 && fabs(a.high - b.high) < 1e-12;
 }
 
-static void weighted(void)
-{
-	struct interval is = {0}, plain = {0};
-	bool equal = true;
-	for (uint64_t n = 1; n <= 60; n++)
-		for (uint64_t k = 0; k <= n; k++) {
-			struct weights row = {k, 7.0 * (double)k, 49.0 * (double)k},
-				       all = {n, 7.0 * (double)n, 49.0 * (double)n};
-			stats_share(k, n, 0.95, &plain);
-			equal = equal && stats_weighted_share(&row, &all, 0.95, &is) && same(is, plain);
-		}
-	ok(equal, "samples that weigh the same have the plain share's interval, all k of 1 … 60");
-
-	/* 10 samples of weight 1 in the row, 10 of weight 3 elsewhere: p = 10/40; the variance is (10·0.75² + 90·0.25²)/40² = 0.00703125,
-	 * worth 0.1875/0.00703125 = 26.67 samples, but Kish's 40²/100 = 16 are fewer: the interval of 4 of 16 */
-	stats_share(4, 16, 0.95, &plain);
-	ok(stats_weighted_share(&(struct weights){10, 10, 10}, &(struct weights){20, 40, 100}, 0.95, &is) &&
-		   same(is, plain),
-	   "light samples in the row: all samples' worth decides");
-	/* exchanged: p = 30/40, variance (90·0.25² + 10·0.75²)/40²: the same */
-	stats_share(12, 16, 0.95, &plain);
-	ok(stats_weighted_share(&(struct weights){10, 30, 90}, &(struct weights){20, 40, 100}, 0.95, &is) &&
-		   same(is, plain),
-	   "the rest's share is the mirror");
-	/* 1 of weight 10 in the row, 90 of weight 1: p = 0.1, variance (100·0.81 + 90·0.01)/100² = 0.00819, worth 0.09/0.00819 = 10.99; of
-	 * all (100)²/190 = 52.6: about 1 of 11 */
-	stats_weighted_share(&(struct weights){1, 10, 100}, &(struct weights){91, 100, 190}, 0.95, &is);
-	stats_share(1, 11, 0.95, &plain);
-	printf("# %.4f … %.4f, 1 of 11: %.4f … %.4f\n", is.low, is.high, plain.low, plain.high);
-	ok(fabs(is.value - 0.1) < 1e-15 && fabs(is.low - plain.low) < 0.003 && fabs(is.high - plain.high) < 0.015,
-	   "one heavy sample is worth about one sample");
-	ok(stats_weighted_share(&(struct weights){0}, &(struct weights){20, 40, 100}, 0.95, &is) && is.low == 0 &&
-		   is.value == 0 && is.high > 0.15,
-	   "a row without samples has an interval from 0 up");
-	ok(!stats_weighted_share(&(struct weights){0}, &(struct weights){0}, 0.95, &is) &&
-		   !stats_weighted_share(&(struct weights){2, 50, 90}, &(struct weights){20, 40, 100}, 0.95, &is),
-	   "no samples, and a row heavier than all, are refused");
-}
-
 static void replicated(void)
 {
 	struct interval is = {0}, plain = {0};
@@ -191,7 +152,6 @@ int main(void)
 	published();
 	modified();
 	refused();
-	weighted();
 	replicated();
 	coverage();
 	return done();

@@ -183,7 +183,7 @@ static void named_program(const char *program, const char *how)
 	ok(d && !strcmp(d->name, "other") && d->bytes == 4, "%s: a variable in the file is named", how);
 
 	uint64_t address, bytes;
-	ok(symbols_address(s, path, outer->offset, &address) && address == outer->address,
+	ok(symbols_mapping(s, path, outer->offset, false, &address) && address == outer->address,
 	   "%s: an offset has its address as linked", how);
 	ok(symbols_function(s, path, "outer", &address, &bytes) && address == outer->address && bytes > 0,
 	   "%s: a function is found by name", how);
@@ -286,7 +286,7 @@ static void strange_names(void)
 	uint8_t id[20];
 	ok(symbols_build_id(s, path, id, 20) == 0 && symbols_build_id(s, "/no/such/file", id, 20) == 0,
 	   "a file without a build ID, or no file, has none");
-	ok(symbols_address(s, path, 0x1000, &address) && address == start,
+	ok(symbols_mapping(s, path, 0x1000, false, &address) && address == start,
 	   "the code begins at 0x1000 of the file");
 	equal_text(code(s, path, 0x1000)->function, "_start", "a label names what follows it");
 	equal_text(code(s, path, 0x1001)->function, "plain", "of several names the plain one is shown");
@@ -482,7 +482,7 @@ static void no_files(void)
 	ok(strstr(symbols_trouble(s, in_folder("empty")), "not a valid ELF file"), "an empty file is refused");
 	ok(strstr(symbols_trouble(s, in_folder("script")), "not a valid ELF file"), "a script is refused");
 	ok(!symbols_data(s, in_folder("script"), 0) && symbols_inlined(s, in_folder("script"), 0, &f, 1) == 0 &&
-		   !symbols_address(s, in_folder("script"), 0, &address) &&
+		   !symbols_mapping(s, in_folder("script"), 0, false, &address) &&
 		   !symbols_function(s, in_folder("script"), "main", &address, &bytes) &&
 		   symbols_variables(s, in_folder("script"), &n) != NULL && n == 0,
 	   "and answers every question with nothing");

@@ -118,16 +118,11 @@ static void test_floor(void)
 	near(floor.seen, 0, 1e-15, "the sides are equal");
 	near(floor.floor, t * sd * sqrt(2.0 / 50) / 1000, 1e-12,
 	     "the floor is what Welch's test would find significant");
-	near(noise_floor_at(&floor, 50, 50, 0.95), floor.floor, 1e-12,
-	     "and the floor for as many runs is the same");
-	near(noise_floor_at(&floor, 5, 5, 0.95), gsl_cdf_tdist_Pinv(0.975, 8) * sd * sqrt(2.0 / 5) / 1000, 1e-12,
-	     "fewer runs have a higher floor");
 
 	for (int i = 0; i < N; i++)
 		runs[i] = i % 2 ? 1020 : 1000;
 	noise_floor_of(runs, N, 0.95, &floor);
 	near(floor.floor, 20.0 / 1010, 1e-12, "sides that differ without spread: their difference is the floor");
-	near(noise_floor_at(&floor, 5000, 5000, 0.95), 20.0 / 1010, 1e-12, "which more runs do not lower");
 	for (int i = 0; i < N; i++)
 		runs[i] = 0;
 	ok(!noise_floor_of(runs, N, 0.95, &floor), "an event that never takes place has no floor");
@@ -142,11 +137,11 @@ static void test_floor(void)
 		for (int i = 0; i < N; i++)
 			runs[i] = 1e6 + 2e4 * normal(&r);
 		noise_floor_of(runs, N, 0.95, &floor);
-		for (int i = 0; i < 10; i++) {
+		for (int i = 0; i < N / 2; i++) {
 			a += 1e6 + 2e4 * normal(&r);
 			b += 1e6 + 2e4 * normal(&r);
 		}
-		claimed += fabs(a - b) / 1e7 > noise_floor_at(&floor, 10, 10, 0.95);
+		claimed += fabs(a - b) / (1e6 * N / 2) > floor.floor;
 	}
 	double share = (double)claimed / DRAWS;
 	printf("# of %d equal pairs %.2f %% are claimed to differ\n", DRAWS, 100 * share);

@@ -252,6 +252,66 @@ static double one_percent_from_some_size(double x, double u, const double *z, st
 	return (void)u, (void)z, (void)r, x > 150000 ? floor(1.01 * x) : x;
 }
 
+/* ---- faults that were chosen last ---- */
+
+/* a misprediction's recovery, in each rep: an event that few of the kernels are predicted to have */
+static double three_for_each_rep(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)r, x + 3 * z[REP];
+}
+/* not kept when the program is switched out: what came before is lost */
+static double reset_at_switches(double x, double u, const double *z, struct random *r)
+{
+	double last = 0;
+	(void)u, (void)z;
+	for (double at = -20000 * log(1 - random_unit(r)); at < x; at += -20000 * log(1 - random_unit(r)))
+		last = at;
+	return x - floor(last);
+}
+static double reset_in_a_quarter(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, random_unit(r) < 0.25 ? floor(x * random_unit(r)) : x;
+}
+/* on one CPU alone: an execution begins there or not, and may come from there */
+static double on_one_cpu(double x, double u, const double *z, struct random *r)
+{
+	double on = random_unit(r);
+	return (void)u, (void)z, on < 0.4 ? x : on < 0.8 ? 0 : floor(x * random_unit(r));
+}
+/* the loop around what is measured is in it: here the loop's own branch */
+static double loop_too(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)r, x + 2 * (z[BRANCHES] - (z[LOADS] > 4 && z[FP] == 0 ? 8 : 7));
+}
+/* another process's events, in some executions */
+static double others_too(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, random_unit(r) < 0.3 ? x + 50000 + floor(3000 * random_unit(r)) : x;
+}
+/* … or as long as the program runs */
+static double others_all_the_time(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, x + floor(0.4 * x * random_unit(r));
+}
+
+/* … and what is like them, and is none of them */
+static double more_or_less_beyond(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, x < 20000 ? x : floor(x * 3 * random_unit(r));
+}
+static double more_or_less_at_times(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, random_unit(r) < 0.3 ? fmax(0, x + floor(100000 * (random_unit(r) - 0.5))) : x;
+}
+static double a_little_in_proportion_at_times(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)z, random_unit(r) < 0.5 ? x + floor(0.02 * x * random_unit(r)) : x;
+}
+static double loop_of_one_kernel_too(double x, double u, const double *z, struct random *r)
+{
+	return (void)u, (void)r, z[LOADS] == 4 && z[STORES] == 0 && z[REP] == 0 ? x + z[BRANCHES] - 7 : x;
+}
+
 /* ---- clean counters: on average they show what took place, or a constant more ---- */
 
 static double with_noise(double x, double u, const double *z, struct random *r)
@@ -315,6 +375,49 @@ static double with_large_overhead(double x, double u, const double *z, struct ra
 			       text);                                                                             \
 	} while (0)
 
+static void name_what_was_chosen_last(void)
+{
+	char said[300];
+	NAMED(LOADS, 1, 10, three_for_each_rep, true, VERDICT_PROPORTIONAL, SHAPE_ALSO,
+	      "counts each iteration of a rep instruction, 3 times");
+	SAYS(STORES, 10, reset_in_a_quarter, SHAPE_RANDOM,
+	     "% of the executions it shows another share of the events each time");
+	SAYS(STORES, 10, reset_at_switches, SHAPE_RESTARTS, "begins anew at times: beyond ");
+	SAYS(INSTRUCTIONS, 10, on_one_cpu, SHAPE_RANDOM,
+	     "% of the executions it shows another share of the events each time: 0 % to ");
+	NAMED(LOADS, 1, 3, loop_too, true, VERDICT_PROPORTIONAL, SHAPE_TURNS,
+	      "counts too many: 2 in each turn of a kernel's loop");
+	struct verdict v = verdict_of(INSTRUCTIONS, 1, 10, others_too, true, said);
+	ok(v.kind == VERDICT_NOISY && v.shape == SHAPE_EXCESS && v.offset > 50000 && v.offset < 53000 &&
+		   v.sometimes > 0.2 && v.sometimes < 0.4 && strstr(said, "% of the executions it shows up to 5"),
+	   "events of another process in some of the executions are told (%s)", said);
+	v = verdict_of(INSTRUCTIONS, 1, 10, others_all_the_time, true, said);
+	ok(v.kind == VERDICT_PROPORTIONAL && v.shape == SHAPE_TIMES && fabs(v.factor - 1.2) < 0.05,
+	   "events of another process as long as the program runs are no noise (%s)", said);
+	ok(verdict_of(INSTRUCTIONS, 1, 10, more_or_less_beyond, true, said).shape != SHAPE_RESTARTS,
+	   "a counter that shows more, too, does not begin anew (%s)", said);
+	ok(verdict_of(INSTRUCTIONS, 1, 10, more_or_less_at_times, true, said).shape != SHAPE_EXCESS,
+	   "nor are events of others what it misses (%s)", said);
+	ok(verdict_of(INSTRUCTIONS, 1, 10, a_little_in_proportion_at_times, true, said).shape != SHAPE_EXCESS,
+	   "… or what grows with the count (%s)", said);
+	v = verdict_of(INSTRUCTIONS, 1, 3, loop_of_one_kernel_too, true, said);
+	ok(v.kind == VERDICT_WRONG && v.shape == SHAPE_TIMES && v.only && strcmp(v.only, "loop") == 0,
+	   "of one kernel alone its loop is any factor (%s)", said);
+	/* where few kernels say what the other event counts, the others have to be right */
+	static struct world w;
+	simulate(&w, LOADS, 1, 3, three_for_each_rep, true, 1);
+	for (size_t p = 0; p < POINTS - SIZES; p++)
+		w.others[p][REP] = NAN;
+	v = judge(&w, said);
+	ok(v.kind == VERDICT_PROPORTIONAL && v.shape == SHAPE_ALSO && v.other == REP && v.factor == 3,
+	   "an event that one kernel alone is predicted to have is named (%s)", said);
+	for (size_t i = 0; i < 3; i++)
+		w.observed[SIZES][i] += 1;
+	v = judge(&w, said);
+	ok(v.kind != VERDICT_PROPORTIONAL || v.shape != SHAPE_ALSO,
+	   "… and not where another kernel's count is wrong, too (%s)", said);
+}
+
 static void name_what_passed(void)
 {
 	SAYS(INSTRUCTIONS, 10, twice_in_half, SHAPE_TIMES, "% of the executions it counts each event twice");
@@ -369,6 +472,7 @@ static void name_faults(void)
 	      "counts in steps of 1000; within 5 % from 20000 on");
 	NAMED(INSTRUCTIONS, 1, 3, twice_in_rep, true, VERDICT_WRONG, SHAPE_TIMES, "rep: counts each event twice");
 	name_what_passed();
+	name_what_was_chosen_last();
 	char text[300];
 	struct verdict v = verdict_of(INSTRUCTIONS, 1, 10, drops, true, text);
 	ok(v.kind == VERDICT_WRONG && v.shape == SHAPE_DROPS && v.period == 1000 && fabs(v.factor - 0.8) < 0.02,
@@ -409,6 +513,21 @@ static void no_data(void)
 		w.points[p].n = 0;
 	struct verdict v = judge(&w, text);
 	ok(v.kind == VERDICT_UNJUDGED, "what was not observed is not judged (%s)", text);
+	for (size_t p = 0; p < POINTS; p++)
+		w.points[p].refused = 3, w.points[p].why_refused = p == 0 ? "all counters are taken" : "later";
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_NOT_COUNTED && !verdict_accuses(v.kind) && v.refused == 3 * POINTS &&
+		   v.refused_of == v.refused,
+	   "what was refused in all executions is not counted, and accuses nobody");
+	equal_text(text, "all counters are taken", "… with its first reason");
+	simulate(&w, REP, 1, 3, clean, true, 1);
+	w.points[POINTS - 1].n = 1, w.points[POINTS - 1].refused = 2, w.points[POINTS - 1].why_refused = "taken";
+	w.points[2].n = 0, w.points[2].refused = 3;
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_EXACT && v.refused == 5 && v.refused_of == 3 * POINTS &&
+		   v.executions == 3 * POINTS - 5,
+	   "some refused executions are told beside the verdict on the others");
+	equal_text(v.why_refused, "no reason was given", "… with the first reason, or that there is none");
 	simulate(&w, REP, 1, 3, clean, true, 1);
 	w.event.n_points = SIZES; /* the loop has no rep */
 	v = judge(&w, text);
@@ -439,8 +558,9 @@ static void trusts(void)
 	   "noisy: verified from N events on, else biased");
 	ok(verdict_trust(VERDICT_WRONG, true, 0, 1e9) == TRUST_REFUTED, "wrong: refuted");
 	ok(verdict_trust(VERDICT_UNPREDICTABLE, true, 0, 1e9) == TRUST_UNVERIFIED &&
-		   verdict_trust(VERDICT_UNJUDGED, true, 0, 1) == TRUST_UNVERIFIED,
-	   "unpredictable, unjudged: unverified");
+		   verdict_trust(VERDICT_UNJUDGED, true, 0, 1) == TRUST_UNVERIFIED &&
+		   verdict_trust(VERDICT_NOT_COUNTED, true, 0, 1) == TRUST_UNVERIFIED,
+	   "unpredictable, unjudged, not counted: unverified");
 }
 
 /* 1000 simulated machines, each with 9 clean counters of 3 to 20 executions a point. If a machine were accused with probability p, none of

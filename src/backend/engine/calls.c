@@ -62,6 +62,7 @@ struct calls_job {
 	struct hash_index arcs, texts;
 	VEC(const char *) names;
 	const char *modules[RECORD_CALL_MODULES]; /* of the process that is looked at */
+	uint32_t pid;                             /* its */
 };
 
 static const char *intern(struct calls_job *job, const char *text)
@@ -83,11 +84,13 @@ static struct location_arc *arc_of(struct calls_job *job, const struct location_
 	struct locations *out = job->out;
 	uint64_t hash = hash_number(hash_number(HASH_BEGIN, (uintptr_t)wanted->caller), wanted->caller_offset);
 	hash = hash_number(hash_number(hash, (uintptr_t)wanted->callee), wanted->callee_offset);
+	hash = hash_number(hash_number(hash, wanted->caller_pid), wanted->callee_pid);
 	struct hash_search search = hash_find(&job->arcs, hash);
 	for (uint32_t i; hash_next(&search, &i);) {
 		struct location_arc *a = &out->arcs[i];
 		if (a->caller == wanted->caller && a->callee == wanted->callee &&
-		    a->caller_offset == wanted->caller_offset && a->callee_offset == wanted->callee_offset)
+		    a->caller_offset == wanted->caller_offset && a->callee_offset == wanted->callee_offset &&
+		    a->caller_pid == wanted->caller_pid && a->callee_pid == wanted->callee_pid)
 			return a;
 	}
 	struct location_arc arc = *wanted;
@@ -100,12 +103,13 @@ static struct location_arc *arc_of(struct calls_job *job, const struct location_
 }
 
 static void place(const struct calls_job *job, const struct record_module *modules, uint32_t n, uint32_t number,
-		  uint64_t address, const char **module, uint64_t *offset)
+		  uint64_t address, const char **module, uint64_t *offset, uint32_t *pid)
 {
 	const struct record_module *m = number < n ? &modules[number] : NULL;
 	bool file = m && m->path[0];
 	*module = file ? job->modules[number] : "";
 	*offset = file ? address - m->address + m->file_offset : address;
+	*pid = file ? 0 : job->pid;
 }
 
 static bool add_arc(struct calls_job *job, const struct record_calls *head, const struct record_module *modules,
@@ -114,10 +118,10 @@ static bool add_arc(struct calls_job *job, const struct record_calls *head, cons
 	struct location_arc wanted = {0}, *arc;
 	const char *anonymous = intern(job, "");
 	place(job, modules, head->n_modules, from->callee_module, from->callee, &wanted.callee,
-	      &wanted.callee_offset);
+	      &wanted.callee_offset, &wanted.callee_pid);
 	if (from->site != RECORD_NO_SITE)
 		place(job, modules, head->n_modules, from->site_module, from->site, &wanted.caller,
-		      &wanted.caller_offset);
+		      &wanted.caller_offset, &wanted.caller_pid);
 	if (wanted.callee && !wanted.callee[0])
 		wanted.callee = anonymous;
 	if (wanted.caller && !wanted.caller[0])
@@ -161,6 +165,7 @@ static bool add_process(struct calls_job *job, const struct view_process *p)
 		done = true;
 		goto out;
 	}
+	job->pid = p->record->pid;
 	if (head->lost)
 		out->arcs_why = lost(head->lost);
 	modules = session_copy(p->session, p->record->calls + head->modules,

@@ -730,5 +730,3 @@ out:
 	view_free(view);
 	return done;
 }
-
-const struct injection *counting_session(const struct counting *c) { return c->session; }

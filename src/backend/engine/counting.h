@@ -90,7 +90,4 @@ void counting_end(struct counting *c);
 	.stop = counting_stop, .blocks = counting_blocks, .system_calls = counting_system_calls,                  \
 	.inputs = counting_inputs, .locations = counting_locations, .end = counting_end
 
-/* For tests, between stop() and end(): the record; NULL: it ran natively. */
-const struct injection *counting_session(const struct counting *c);
-
 #endif

@@ -73,7 +73,7 @@ static uint64_t places_to(const struct locations *places, struct fold_totals *ou
 		}
 		if (!out)
 			continue;
-		((struct fold_place *)fold_places_of(out))[i] = (struct fold_place){at, l->offset};
+		((struct fold_place *)fold_places_of(out))[i] = (struct fold_place){at, l->offset, l->pid};
 		memcpy((uint64_t *)fold_place_counts_of(out) + i * places->n_events, l->counts,
 		       places->n_events * sizeof *l->counts);
 	}

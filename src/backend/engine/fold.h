@@ -33,6 +33,7 @@ struct fold_region {
 struct fold_place {      /* an instruction */
 	uint64_t module; /* where its name begins in the text */
 	uint64_t offset;
+	uint64_t pid; /* as in struct location */
 };
 
 struct location_plan;

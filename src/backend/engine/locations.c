@@ -208,9 +208,9 @@ static const char *module_name(struct location_fill *job, const struct record_mo
 	return module_named(job, name);
 }
 
-static size_t hash(const char *module, uint64_t offset)
+static size_t hash(const char *module, uint64_t offset, uint32_t pid)
 {
-	uint64_t h = (offset ^ (uint64_t)(uintptr_t)module << 17) * 0x9e3779b97f4a7c15u;
+	uint64_t h = (offset ^ (uint64_t)(uintptr_t)module << 17 ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;
 	return (size_t)(h ^ h >> 32);
 }
 
@@ -221,7 +221,8 @@ static bool grow(struct location_fill *job)
 	if (!slots)
 		return false;
 	for (size_t i = 0; i < job->out->n; i++) {
-		size_t at = hash(job->out->all[i].module, job->out->all[i].offset) & (n - 1);
+		const struct location *l = &job->out->all[i];
+		size_t at = hash(l->module, l->offset, l->pid) & (n - 1);
 		while (slots[at])
 			at = (at + 1) & (n - 1);
 		slots[at] = (uint32_t)i + 1;
@@ -232,16 +233,18 @@ static bool grow(struct location_fill *job)
 }
 
 /* The counts of a place; NULL (and job->no_memory) when memory ran out. */
-static uint64_t *counts_at(struct location_fill *job, const char *module, uint64_t offset)
+static uint64_t *counts_at(struct location_fill *job, const char *module, uint64_t offset, uint32_t pid)
 {
 	struct locations *out = job->out;
 	job->no_memory |= 2 * out->n >= job->slot_count && !grow(job);
 	if (job->no_memory || !module)
 		return NULL;
-	size_t at = hash(module, offset) & (job->slot_count - 1);
-	while (job->slots[at] &&
-	       (out->all[job->slots[at] - 1].offset != offset || out->all[job->slots[at] - 1].module != module))
-		at = (at + 1) & (job->slot_count - 1);
+	size_t at = hash(module, offset, pid) & (job->slot_count - 1);
+	for (; job->slots[at]; at = (at + 1) & (job->slot_count - 1)) {
+		const struct location *l = &out->all[job->slots[at] - 1];
+		if (l->offset == offset && l->module == module && l->pid == pid)
+			break;
+	}
 	if (!job->slots[at]) {
 		uint64_t *counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *counts);
 		if (!counts || !vec_grow((void **)&out->all, &job->capacity, out->n, sizeof *out->all)) {
@@ -249,7 +252,7 @@ static uint64_t *counts_at(struct location_fill *job, const char *module, uint64
 			return NULL;
 		}
 		out->all[out->n++] = (struct location){
-			.kind = LOCATION_CODE, .module = module, .offset = offset, .counts = counts};
+			.kind = LOCATION_CODE, .module = module, .offset = offset, .pid = pid, .counts = counts};
 		job->slots[at] = (uint32_t)out->n;
 	}
 	return out->all[job->slots[at] - 1].counts;
@@ -261,6 +264,7 @@ struct located {
 	const struct record_block *block;
 	const char *module;
 	uint64_t shift; /* offset = address + shift */
+	uint32_t pid;   /* as in struct location */
 };
 
 /* Of places in regions: is the block of other code? One that is executed in a region is a block of its own
@@ -287,6 +291,7 @@ static bool locate(struct location_fill *job, const struct view_process *p, uint
 	const struct record_module *module = view_module(out->owner, out->block);
 	out->module = module_name(job, module);
 	out->shift = module && module->path[0] ? module->file_offset - module->address : 0;
+	out->pid = module && module->path[0] ? 0 : p->record->pid;
 	job->no_memory |= !out->module;
 	return !job->no_memory;
 }
@@ -374,7 +379,7 @@ static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x
 	struct location_adding *a = arg;
 	struct location_fill *job = a->job;
 	uint64_t count[COUNTS];
-	uint64_t *counts = counts_at(job, a->at.module, address + a->at.shift);
+	uint64_t *counts = counts_at(job, a->at.module, address + a->at.shift, a->at.pid);
 	if (!counts)
 		return;
 	counts_of(a, index, address, insn, count);
@@ -437,7 +442,7 @@ static void add_watched(struct location_fill *job, const struct located *at, uin
 	bool any = false;
 	for (size_t w = 0; w < job->plan->n_watches; w++)
 		any |= watched[w] != 0;
-	uint64_t *counts = any ? counts_at(job, at->module, address + at->shift) : NULL;
+	uint64_t *counts = any ? counts_at(job, at->module, address + at->shift, at->pid) : NULL;
 	for (size_t i = 0; counts && i < job->out->n_events; i++)
 		counts[i] += location_sum(job->plan, i, watched);
 }
@@ -555,7 +560,7 @@ static void add_process_log(struct location_fill *job, const struct view_process
 		uint32_t block = i < got ? overflow_block(log[i]) : 0;
 		if (block < p->blocks.count && locate(job, p, block, &at)) {
 			decoded_each(at.owner, at.block, 0, add_sample, &s);
-			counts = s.found ? counts_at(job, at.module, s.address + at.shift) : NULL;
+			counts = s.found ? counts_at(job, at.module, s.address + at.shift, at.pid) : NULL;
 		} else if (at.block && is_elsewhere(job, &at)) {
 			continue;
 		}
@@ -610,7 +615,7 @@ static void add_folded(struct location_fill *job, const struct view_process *p)
 	for (uint64_t i = 0; i < totals->n_places && !job->no_memory; i++) {
 		const char *name = fold_place_module(totals, &places[i]),
 			   *module = name ? module_named(job, name) : NULL;
-		uint64_t *to = name ? counts_at(job, module, places[i].offset) : NULL;
+		uint64_t *to = name ? counts_at(job, module, places[i].offset, (uint32_t)places[i].pid) : NULL;
 		job->no_memory |= name && !to;
 		for (size_t e = 0; to && e < n; e++)
 			to[e] += counts[i * n + e];

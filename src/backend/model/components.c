@@ -138,13 +138,6 @@ static bool is_constant(const struct role *role, const char *text)
 	return role->component == MODEL_CACHE && !strcmp(text, "line_bytes");
 }
 
-bool component_is_name(const char *name)
-{
-	const char *rest;
-	const struct role *role = role_of(name, &rest);
-	return role && (is_constant(role, rest) || count_of(role, rest));
-}
-
 /* The TLB that is on the same level for pages of the other size: behind `at`, each for one size only
  * (model/core/tlb/tlb.h: what a TLB does not hold passes through it uncounted). MACHINE_NONE: there is none, and
  * the level is this TLB alone. */

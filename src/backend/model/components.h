@@ -39,7 +39,4 @@ bool component_find(const struct machine *machine, const char *name, struct comp
 
 uint64_t component_value(const struct component_place *place, const struct model_counts *counts);
 
-/* Does any machine have such a name? For checks of data/events/ by tests. */
-bool component_is_name(const char *name);
-
 #endif

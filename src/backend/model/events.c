@@ -21,14 +21,6 @@ static const char *const families[][3] = {
 	[FAMILY_POWER4] = {"power4"},
 };
 
-bool model_family_is_known(const char *name)
-{
-	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-		if (families[i][0] && !strcmp(families[i][0], name))
-			return true;
-	return false;
-}
-
 const char *model_family(const struct machine *machine)
 {
 	return machine->family < sizeof families / sizeof *families ? families[machine->family][0] : NULL;

@@ -22,9 +22,6 @@ struct model_event {
 bool model_event_bind(const struct event_definition *definition, const struct machine *machine,
 		      struct model_event *out, char *why, size_t size);
 
-/* Is there such a family of machines, as rows name it ("intel")? For checks of data/events/ by tests. */
-bool model_family_is_known(const char *name);
-
 /* The machine's own family; NULL: nobody's. */
 const char *model_family(const struct machine *machine);
 

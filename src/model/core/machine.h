@@ -3,8 +3,8 @@
  * says the same in text (src/model/declare/conf.h reads it); the core of the models runs by it, inside the
  * measured program.
  *
- * What always holds after machine_check() said yes: every number is in the range that its comment gives; next and
- * holds form trees that end in memory; names are unique.
+ * What always holds after machine_is_sound() said yes: every number is in the range that its comment gives; next
+ * and holds form trees that end in memory; names are unique.
  */
 #ifndef TARE_MODEL_CORE_MACHINE_H
 #define TARE_MODEL_CORE_MACHINE_H

@@ -36,7 +36,7 @@ uint64_t model_bytes(const struct machine *machine, const struct model_options *
 uint64_t model_core_bytes(const struct machine *machine, const struct model_options *options);
 
 /* memory: zeroed, 4096-aligned, stays the caller's. Machine and options are copied; the machine was checked
- * (machine_check). */
+ * (machine_is_sound). */
 struct model *model_init(void *memory, const struct machine *machine, const struct model_options *options);
 
 /*

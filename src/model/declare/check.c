@@ -420,12 +420,3 @@ bool machine_is_sound(const struct machine *m, struct machine_fault *f)
 			     "no core has a cache of its own that could be coherent with others'");
 	return true;
 }
-
-bool machine_check(const struct machine *machine, struct error *err)
-{
-	struct machine_fault f;
-	if (machine_is_sound(machine, &f))
-		return true;
-	error_set(err, ERROR_USAGE, "machine '%.31s': [%s] %s: %s", machine->name, f.stanza, f.key, f.why);
-	return f.hint[0] ? error_hint(err, "%s", f.hint) : false;
-}

@@ -23,7 +23,4 @@ struct machine_fault {
 /* False: *fault says what is wrong. */
 bool machine_is_sound(const struct machine *machine, struct machine_fault *fault);
 
-/* The same as an error: "machine 'NAME': [STANZA] KEY: why". */
-bool machine_check(const struct machine *machine, struct error *err);
-
 #endif

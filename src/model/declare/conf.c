@@ -365,13 +365,3 @@ bool machine_named_description(const char *name, struct machine_description *out
 		machine_description_free(out);
 	return done;
 }
-
-bool machine_read(const char *path, struct machine *out, struct error *err)
-{
-	struct machine_description description;
-	if (!machine_read_description(path, &description, err))
-		return false;
-	*out = description.machine;
-	machine_description_free(&description);
-	return true;
-}

@@ -41,11 +41,7 @@ struct machine_description {
 };
 
 /* Reads the file at path. `extends` names a file beside it (with or without ".conf"), or one of machine_names().
- */
-bool machine_read(const char *path, struct machine *out, struct error *err);
-
-/* The same with places and sources. On success the caller frees it with machine_description_free(); on failure
- * *out is zero. */
+ * On success the caller frees it with machine_description_free(); on failure *out is zero. */
 bool machine_read_description(const char *path, struct machine_description *out, struct error *err);
 
 /* The same of one of machine_names() (model/declare/machines.h has the function for either). */

@@ -4,7 +4,7 @@
  *
  *     name ──► text (file, embedded, or host.c's) ──► conf.c: extends, keys ──► struct machine ──► check.c
  *
- * What always holds: a machine that one of these hands out passed machine_check().
+ * What always holds: a machine that one of these hands out passed machine_is_sound().
  */
 #ifndef TARE_MODEL_DECLARE_MACHINES_H
 #define TARE_MODEL_DECLARE_MACHINES_H

@@ -7,6 +7,7 @@
  *  3. The series' shades ascend from light to dark, in the order of the bars: the legend has that order, too. */
 #include <math.h>
 
+#include "report/axis.h"
 #include "report/html/html.h"
 #include "result/paper_study.h"
 
@@ -29,19 +30,6 @@ static double height_of(const struct bar_axis *s, double value)
 	return (HEIGHT - TOP - BOTTOM) * fmin(fmax(part, 0), 1);
 }
 
-/* 1, 2, 4, 5 or 8 times a power of ten */
-static double round_up(double most)
-{
-	static const double steps[] = {1, 2, 4, 5, 8};
-	if (!(most > 0))
-		return 1;
-	double power = pow(10, floor(log10(most)));
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		if (steps[i] * power >= most * (1 - 1e-9))
-			return steps[i] * power;
-	return 10 * power;
-}
-
 static struct bar_axis scale_of(const struct paper_figure *figure)
 {
 	struct bar_axis s = {.logarithmic = figure->logarithmic};
@@ -55,7 +43,7 @@ static struct bar_axis scale_of(const struct paper_figure *figure)
 			least = fmin(least, value);
 		}
 	if (!s.logarithmic) {
-		s.high = round_up(most);
+		s.high = axis_top(most);
 		return s;
 	}
 	s.low = most > 0 ? pow(10, floor(log10(least))) : 0.1;

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/axis.h"
 #include "report/html/html.h"
 #include "report/stacked.h"
 
@@ -34,19 +35,6 @@ static double highest(const struct stacked_figure *f)
 			most = fmax(most, f->marks[i]);
 	}
 	return most;
-}
-
-/* 1, 2, 4, 6 or 8 times a power of ten */
-static double round_up(double most)
-{
-	static const double steps[] = {1, 2, 4, 6, 8};
-	if (!(most > 0))
-		return 1;
-	double power = pow(10, floor(log10(most)));
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		if (steps[i] * power >= most * (1 - 1e-9))
-			return steps[i] * power;
-	return 10 * power;
 }
 
 static double place_y(double value, double high)
@@ -196,7 +184,7 @@ void html_stacked(struct html *html, const struct stacked_figure *figure)
 		put_rows(html, figure);
 		return;
 	}
-	double high = round_up(highest(figure));
+	double high = axis_top(highest(figure));
 	html_markup(html, "<figure class=\"stack\">\n<svg height=\"%d\" role=\"img\" aria-label=\"", HEIGHT);
 	html_text(html, figure->title);
 	html_markup(html, "\">\n");

@@ -377,15 +377,6 @@ const struct overhead *calibration_overhead(const struct calibration *c, const c
 	return NULL;
 }
 
-const struct overhead_fit *calibration_fit(const struct calibration *c, const char *event,
-					   enum interface interface)
-{
-	for (size_t i = 0; i < c->fits.count; i++)
-		if (c->fits.items[i].interface == interface && strcmp(c->fits.items[i].event, event) == 0)
-			return &c->fits.items[i];
-	return NULL;
-}
-
 const struct noise_floor *calibration_floor(const struct calibration *c, const char *event)
 {
 	for (size_t i = 0; i < c->floors.count; i++)

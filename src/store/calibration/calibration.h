@@ -114,8 +114,6 @@ bool calibration_fits(const struct calibration *c, const struct calibrated_machi
 /* The first row that is it, or NULL. */
 const struct overhead *calibration_overhead(const struct calibration *c, const char *event,
 					    enum interface interface, enum overhead_part part, bool cold);
-const struct overhead_fit *calibration_fit(const struct calibration *c, const char *event,
-					   enum interface interface);
 const struct noise_floor *calibration_floor(const struct calibration *c, const char *event);
 
 /* ---- where it is kept (file.c) ---- */

@@ -299,7 +299,7 @@ void profile_log_abandon(struct profile_log *log)
 	if (!log)
 		return;
 	if (log->file)
-		file_finish(log->file, log->path, NULL);
+		file_abandon(log->file, log->path);
 	vec_free(&log->block);
 	vec_free(&log->names);
 	free(log->path);

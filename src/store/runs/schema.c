@@ -120,6 +120,12 @@ static const char *const steps[SCHEMA_VERSION] = {
 	 "ALTER TABLE runs ADD COLUMN side_layout TEXT;"
 	 "ALTER TABLE runs ADD COLUMN given TEXT;"
 	 "ALTER TABLE runs ADD COLUMN conditions TEXT;"),
+	/* 8: executions that gave a verification no count, and why */
+	("ALTER TABLE verdicts ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;"
+	 "ALTER TABLE verdicts ADD COLUMN refused_of INTEGER NOT NULL DEFAULT 0;"
+	 "ALTER TABLE verdicts ADD COLUMN refused_why TEXT;"
+	 "ALTER TABLE verification_points ADD COLUMN refused INTEGER NOT NULL DEFAULT 0;"
+	 "ALTER TABLE verification_points ADD COLUMN refused_why TEXT;"),
 };
 
 bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error *err)
@@ -134,7 +140,7 @@ bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error 
 		return error_set(err, ERROR_PERMISSION, "cannot %s '%s': it can only be read", verb, path);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-		error_set(err, ERROR_SYNTAX, "cannot %s '%s': it is damaged, or not a store of runs", verb, path);
+		error_set(err, ERROR_SYNTAX, "'%s' is damaged, or is not a store of runs", path);
 		return error_hint(err, "move it away, and tare makes a new one; --store FILE uses another");
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:

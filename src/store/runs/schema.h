@@ -9,7 +9,7 @@
 
 enum {
 	SCHEMA_APPLICATION_ID = 0x74617265, /* "tare", in the file's header: PRAGMA application_id */
-	SCHEMA_VERSION = 7,                 /* PRAGMA user_version */
+	SCHEMA_VERSION = 8,                 /* PRAGMA user_version */
 };
 
 /* The version of an open database; 0: it is empty. False: it is not a store of runs (ERROR_SYNTAX), is of a newer

@@ -31,6 +31,9 @@ static const struct field verdict_fields[] = {
 	MEMBER(points, SIZE),
 	MEMBER(executions, SIZE),
 	MEMBER(fault, BOOL),
+	MEMBER(refused, SIZE),
+	MEMBER(refused_of, SIZE),
+	MEMBER(refused_why, TEXT),
 };
 #undef RECORD
 enum { VERDICT_FIELDS = sizeof verdict_fields / sizeof *verdict_fields };
@@ -48,6 +51,8 @@ static const struct field point_fields[] = {
 	MEMBER(observed, REALS, .count_offset = offsetof(struct kept_point, n_observed)),
 	MEMBER(interrupts, REALS, .count_offset = offsetof(struct kept_point, n_interrupts)),
 	MEMBER(cpu_seconds, REALS, .count_offset = offsetof(struct kept_point, n_cpu_seconds)),
+	MEMBER(refused, SIZE),
+	MEMBER(refused_why, TEXT),
 };
 #undef RECORD
 enum { POINT_FIELDS = sizeof point_fields / sizeof *point_fields };

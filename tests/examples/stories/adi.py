@@ -12,7 +12,7 @@ SWEEPS = ["x_sweep", "y_sweep", "z_sweep"]
 MORE = 3
 
 begin("adi")
-recordings("adi")
+recordings("adi")  # the last two commands: explain names the interchange, and no longer
 before, after = build("before.c", "before"), build("after.c", "after")
 equal(printed(before), printed(after), "both programs print the same")
 
@@ -71,4 +71,5 @@ for when, seen, walk in zip(("before", "after"), found, pages):
     left = second["entries"] if second else first["entries"]
     between(seen["dtlb-walks"], max(0, expected - left), expected + MORE,
             f"host, {when}: its page walks" + (", absent here: the second TLB holds the grid" if expected <= touched(0, GRID, PAGE) else ""))
+names_cause("conflict-misses", "./power", "./padded", "model:lab", ("before.c", "last = grid[k][j][i] + 0.5 * last", "void y_sweep"))
 done()

@@ -31,4 +31,5 @@ if last["bytes"] >= 4 * table:
     event = last["name"].lower() + ("-data-misses" if last["name"] != "L1D" else "-misses")
     found = counts(before, "model:host", [event], ["compress"], stdin="text.txt")["compress"][event]
     ok(found <= 2 * touched(0, table, last["line_bytes"]), f"host: absent here: {last['name']} holds the table, and each line misses once", found)
+names_cause("too-much-for-l2", before, after, "model:pentium", ("lzw.c", "while (keys[at] && keys[at] != key)"), stdin="text.txt", costs="pentium")
 done()

@@ -30,4 +30,5 @@ if predictor == "tage":
 else:
     ok(seen[0] >= (K + 1) * PIXELS // 2, f"host: {predictor} mispredicts the ends of short loops", seen)
 ok(seen[1] <= ROWS + COLD, "host: and none a pixel when they are unrolled", seen)
+names_cause("short-loop", before, after, "model:r10000", ("before.c", "while (++i < columns);"))
 done()

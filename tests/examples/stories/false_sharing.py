@@ -28,4 +28,5 @@ ok(rows and rows[0]["object"] == "sums" and rows[0]["counts"][0] > 4 * CELLS // 
 seen = tare("count", "--on", "model:host", "-e", "false-sharing-misses", "--by", "object", "--json", "-o", "-", "--program-output", "none", after, "4")
 rows = json.loads(seen.out)["breakdown"]["rows"]
 ok(not any(row["object"] == "sums" and row["counts"][0] > MORE for row in rows), "host: set apart they are not", rows[:2])
+names_cause("false-sharing", f"{before} 4", f"{after} 4", "model:r10000", ("sums.c", "sums[me].sum += 1;"))
 done()

@@ -26,4 +26,8 @@ for name in ("zen4", "host"):
 causes = [explained(program, "model:zen4") for program in (before, after)]
 equal([max(times, key=times.get) for times in causes], ["L3 cache", "computing"], "explain names what is behind L2 before, and no longer after")
 ok(causes[0]["L3 cache"] + causes[0]["memory"] > sum(causes[0].values()) / 2, "L3 and memory are more than half of the time", causes[0])
+advice = [[row for row in advised(program, "model:zen4") if row["rule"] == "too-much-for-l2"] for program in (before, after)]
+ok(any(row["line"] == line_with("before.c", "if (node->key == key)") for row in advice[0]), "explain --advice names the nodes, which L2 does not keep", advice)
+equal([row["line"] for row in advice[1]], [line_with("after.c", "table[at].key; at = (at + 1) % ENTRIES)")], "mended: the entries alone")
+ok(sum(row["seconds"] for row in advice[1]) < 0.5 * sum(row["seconds"] for row in advice[0]), "and less than half of the time", advice)
 done()

@@ -18,7 +18,7 @@ if not os.path.exists("/usr/bin/python3"):
     done()
 begin("python-service")
 version = printed("/usr/bin/python3 --version").split()[1]
-# another Python executes other instructions
+# another Python executes other instructions. The last two commands are explain naming the comparisons, and no longer: their shapes are compared
 recordings("python-service", within=0.05 if version.startswith("3.11.") else None)
 seen = {script: [instructions(f"{script}.py", blocked) for blocked in (0, 250, 500)] for script in ("before", "after")}
 grown = {script: [count - found[0] for count in found[1:]] for script, found in seen.items()}

@@ -16,4 +16,5 @@ times = [explained(program, "model:r10000")["computing"] for program in (program
 ok(times[1] < times[0], "by the assumed costs the hardware's takes less time", times)
 rates = [24 * N / times[0], 2 * N / times[1]]
 ok(rates[1] < rates[0] / 4, "and has less than a quarter of the operations per time", rates)
+names_cause("arithmetic", programs[0], programs[2], "model:r10000", "roots")
 done()

@@ -60,6 +60,33 @@ def explained(program, on, stdin=None, costs=os.path.join(STORIES, "assumed.cost
     return {row["cause"]: row["typical"] for row in json.loads(seen.out)["causes"] if row["typical"] is not None}
 
 
+def advised(program, on, stdin=None, costs=os.path.join(STORIES, "assumed.costs")):
+    """The advice of tare explain, by the stories' assumed costs, or others."""
+    seen = tare("explain", "--advice", "--on", on, "--costs", costs, "--json", "-o", "-", "--program-output", "none", *program.split(),
+                stdin=read(stdin).encode() if stdin else b"")
+    return json.loads(seen.out)["advice"]
+
+
+def line_with(source, text, behind=""):
+    """The number of the first line with this text, behind one with the other text."""
+    lines = list(enumerate(read(source).splitlines(), 1))
+    begin = next(number for number, line in lines if behind in line)
+    return next(number for number, line in lines if number >= begin and text in line)
+
+
+def names_cause(rule, before, after, on, place=None, **how):
+    """Two facts: one command names the cause (the rule, and its place: what line_with() takes, or a function's name), and of the mended program it
+    does not."""
+    rows = {program: [row for row in advised(program, on, **how) if row["rule"] == rule] for program in (before, after)}
+    if isinstance(place, tuple):
+        line = line_with(*place)
+        found = any(row["file"] and os.path.basename(row["file"]) == place[0] and row["line"] == line for row in rows[before])
+    else:
+        found = any(row["function"] == place for row in rows[before])
+    ok(found, f"explain --advice on {on} names the cause: {rule}, {' '.join(place) if isinstance(place, tuple) else place or 'the program'}", rows)
+    ok(not rows[after], f"explain --advice on {on}, mended: no {rule}", rows)
+
+
 def printed(program):
     return subprocess.run(program.split(), capture_output=True, text=True, check=True).stdout
 

@@ -33,4 +33,5 @@ if cache and cache["replacement"] == "lru":
         # what fits has been there since the array was filled, if no later fill drove it out
         least, most = (sweep_misses(units, cache["sets"], cache["ways"], SHIFTS, warm) for warm in (True, False))
         between(misses, least, most + MORE, f"host, {when}: the misses of the search are those of {SHIFTS} sweeps over {len(units)} lines")
+names_cause("one-field", before, after, "model:r10000", ("before.c", "if (workers[i].grade == grade)"))
 done()

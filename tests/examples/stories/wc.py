@@ -24,4 +24,6 @@ for name in ("pentium", "r10000", "host"):
     # where a word begins has no pattern: of each word and the space behind it one branch at least is mispredicted on average
     between(seen[0]["branch-misses"], words, 4 * words, f"{name}: a misprediction for each word at least")
     ok(seen[1]["branch-misses"] <= COLD + seen[1]["conditional-branches"] // 1000, f"{name}: none a word without those branches", seen)
+# no paper says what a misprediction costs the Pentium: that they are one instruction of a hundred is said without a time
+names_cause("unpredictable-branch", before, after, "model:pentium", ("before.c", "} else if (!in_word) {"), stdin="text.txt", costs="pentium")
 done()

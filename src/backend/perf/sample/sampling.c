@@ -96,7 +96,7 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 	}
 	if (s->request.stacks == STACKS_DWARF && !record_registers())
 		return error_set(err, ERROR_UNSUPPORTED,
-				 "stacks by DWARF are not read on this kind of CPU: ask for frame pointers");
+				 "cannot read stacks by DWARF on this kind of CPU: use --call-graph fp");
 	if (target->own_cgroup && !own_cgroup_make(&s->own, &s->cgroup, err))
 		return false;
 	if (target->cgroup && (s->cgroup = cgroup_open(target->cgroup, err)) < 0)
@@ -363,7 +363,7 @@ static bool empty_ring(struct sampling *s, struct sample_buffer *buffer, struct 
 	ring_end(&buffer->ring);
 	if (done && buffer->ring.broken)
 		return error_set(err, ERROR_SYSTEM,
-				 "the ring buffer of CPU %d is torn: its samples cannot be read", buffer->cpu);
+				 "the ring buffer of CPU %d is corrupt: cannot read its samples", buffer->cpu);
 	return done;
 }
 
@@ -377,25 +377,40 @@ static bool empty_rings(struct sampling *s, struct error *err)
 }
 
 /* A task was born that has the gap of the moment for good: from now on all have the mean one (streams.h). One
- * that is born while the events are opened may have them or not: so it is done again until none is. */
+ * that is born while the events are opened may have them or not: so it is done again until none is. The kernel
+ * tells of a task some time after it has given it its parent's events (linux/kernel/fork.c,
+ * perf_event_init_task() and perf_event_fork()), and the parent can be stopped between, most of all where there is
+ * one CPU. So it is waited a moment for tasks that come late, a few times: they would have no samples. */
 static bool make_alike(struct sampling *s, struct error *err)
 {
-	enum { ATTEMPTS = 50 };
+	enum { ATTEMPTS = 50, LATE_MOST = 5 };
+	static const struct timespec moment = {.tv_nsec = 4000000};
 	s->alike_ns = now_ns();
-	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+	for (int attempt = 0, late = 0; attempt < ATTEMPTS; attempt++) {
 		uint64_t born = s->born;
 		size_t first = s->streams.count;
 		if (!sample_streams_again(s, err) || !empty_rings(s, err))
 			return false;
-		if (s->born == born) {
-			sample_streams_retire(s, 0, first);
-			s->alike = true;
-			return !s->on || sample_streams_switch(s, false, true, err);
+		if (s->born != born) {
+			sample_streams_retire(s, first, s->streams.count);
+			continue;
 		}
-		sample_streams_retire(s, first, s->streams.count);
+		sample_streams_retire(s, 0, first);
+		s->alike = true;
+		if (s->on && !sample_streams_switch(s, false, true, err))
+			return false;
+		if (late++ == LATE_MOST)
+			return true;
+		nanosleep(&moment, NULL);
+		if (!empty_rings(s, err))
+			return false;
+		if (s->born == born)
+			return true;
 	}
+	if (s->alike)
+		return true;
 	error_set(err, ERROR_BUSY, "the program starts tasks faster than events can be opened for them");
-	return error_hint(err, "ask for fixed gaps");
+	return error_hint(err, "use --gaps fixed");
 }
 
 /* all: nothing is written any more. */
@@ -404,7 +419,7 @@ static bool round_of(struct sampling *s, bool all, struct error *err)
 	uint64_t before = s->round_ns, begin = now_ns();
 	bool done = !s->failed;
 	if (!done)
-		return error_set(err, ERROR_SYSTEM, "the sampling has failed before");
+		return error_set(err, ERROR_SYSTEM, "sampling failed earlier");
 	if (s->existing) {
 		done = existing_tell(s->existing, &s->sink, err);
 		existing_free(s->existing);
@@ -535,9 +550,9 @@ static void bound_account(const struct sample_bounds *bounds, struct sampling_ac
 		account->state = READING_FAILED;
 		snprintf(account->why, sizeof account->why,
 			 b->lost_hits
-				 ? "the program came to the places where sampling begins and ends faster than "
-				   "tare could read it"
-				 : "the program has 32-bit code, whose places cannot be watched");
+				 ? "the program reached the places where sampling begins and ends faster than "
+				   "tare could read them"
+				 : "sampling cannot begin or end at places of 32-bit code");
 	}
 }
 

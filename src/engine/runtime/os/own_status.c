@@ -1,6 +1,6 @@
 /*
  * /proc/PID/status as the process itself reads it: the signals that are blocked, ignored and caught are the
- * program's. The kernel's text has the engine's, which catches nearly every signal and blocks no fault's.
+ * program's. The kernel would show the engine's: it catches nearly every signal and blocks no fault's.
  *
  *     SigBlk:  0000000000000000      five lines of 16 digits each: the text stays as long as it is, and only the
  *     SigIgn:  0000000000001000      digits that a call has read are written over
@@ -9,10 +9,10 @@
  * What always holds:
  *  1. Nothing is looked at before the process has opened a file in /proc, or begun with one as its standard input:
  *     programs that read none pay for one fstatfs an open.
- *  2. Which file it is says /proc/self/fd, so that it does not matter how the descriptor came to be. Of another
- *     process the text stays as it is.
- *  3. Where digits lie is looked up in the file's text as it is read anew. What was read is changed only where it
- *     is equal to that text.
+ *  2. /proc/self/fd tells which file a descriptor is of, so that it does not matter how the program got it.
+ *     Another process's text stays as it is.
+ *  3. The file is read again to find where the digits lie. What the program read is changed only where it equals
+ *     that text.
  */
 #include "engine/runtime/runtime.h"
 

@@ -68,14 +68,29 @@ static void pop(struct calls *calls, struct calls_stack *s)
 	s->n--;
 }
 
-static void push(struct calls *calls, struct calls_stack *s, const struct calls_frame *wanted)
+/* Where a frame comes from. Small: one is made for each block, and to clear a whole frame takes longer than the
+ * rest. */
+struct origin {
+	uint64_t slot, site;
+	uint32_t site_module;
+	bool handler; /* of a signal: s->low and s->bytes are of its stack */
+};
+
+static void push(struct calls *calls, struct calls_stack *s, struct origin from, uint32_t function,
+		 const struct calls_block *block)
 {
 	if (s->n == s->most) {
 		calls->record->lost |= RECORD_LOST_FRAMES;
 		return;
 	}
 	struct calls_frame *f = &s->frames[s->n++];
-	*f = *wanted;
+	f->slot = from.slot, f->site = from.site, f->site_module = from.site_module;
+	f->low = from.handler ? s->low : 0, f->bytes = from.handler ? s->bytes : 0;
+	f->kind = from.handler ? CALLS_SIGNAL : CALLS_FRAME;
+	f->function = function, f->module = block->module;
+	f->nameless = !block->function;
+	f->linkage = (block->flags & CALLS_LINKAGE) != 0;
+	f->call = 0, f->resolves = 0;
 	f->arc = calls_arc_of(calls, f);
 	f->outermost = s->active[f->function]++ == 0;
 	for (uint32_t e = 0; e < calls->record->n_events; e++)
@@ -89,14 +104,10 @@ static uint32_t function_at(struct calls *calls, uint64_t pc, const struct calls
 	return block->function ? block->function : calls_function(calls, pc);
 }
 
-static void begin(struct calls *calls, struct calls_stack *s, struct calls_frame frame, uint64_t pc,
+static void begin(struct calls *calls, struct calls_stack *s, struct origin from, uint64_t pc,
 		  const struct calls_block *block)
 {
-	frame.function = function_at(calls, pc, block);
-	frame.module = block->module;
-	frame.nameless = !block->function;
-	frame.linkage = (block->flags & CALLS_LINKAGE) != 0;
-	push(calls, s, &frame);
+	push(calls, s, from, function_at(calls, pc, block), block);
 }
 
 /* Frames whose slot is below `to` have been left. A handler that has a stack of its own: those that lie on it are
@@ -133,15 +144,15 @@ static void flow(struct calls *calls, struct calls_stack *s, uint64_t pc, const 
 			pop(calls, s);
 		return;
 	}
-	begin(calls, s, (struct calls_frame){.slot = slot, .site = s->site, .site_module = s->site_module}, pc,
-	      block);
+	begin(calls, s, (struct origin){slot, s->site, s->site_module, false}, pc, block);
 }
 
 /* What an entry of a linkage table was called as goes on at another place. index: its frame's. */
 static void forward(struct calls *calls, struct calls_stack *s, uint32_t index, uint64_t pc,
 		    const struct calls_block *block)
 {
-	const struct calls_frame entry = s->frames[index];
+	const struct calls_frame *f = &s->frames[index];
+	const struct origin entry = {f->slot, f->site, f->site_module, false};
 	bool tail = index && s->frames[index - 1].slot == entry.slot;
 	while (s->n > index)
 		pop(calls, s);
@@ -149,10 +160,7 @@ static void forward(struct calls *calls, struct calls_stack *s, uint32_t index, 
 	if (tail)
 		flow(calls, s, pc, block);
 	else
-		begin(calls, s,
-		      (struct calls_frame){
-			      .slot = entry.slot, .site = entry.site, .site_module = entry.site_module},
-		      pc, block);
+		begin(calls, s, entry, pc, block);
 }
 
 /* An indirect jump, with the stack pointer that it had. True: it was a linkage table's, and is done. */
@@ -185,12 +193,12 @@ static void return_site(struct calls_stack *s)
 }
 
 /* What a process, a thread or a coroutine begins with. */
-static const struct calls_frame uncalled = {.slot = ~0ull, .site = RECORD_NO_SITE, .site_module = RECORD_NONE};
+static const struct origin uncalled = {~0ull, RECORD_NO_SITE, RECORD_NONE, false};
 
 static void arrive(struct calls *calls, struct calls_stack *s, uint64_t pc, const struct calls_block *block)
 {
 	uint32_t pending = s->pending;
-	struct calls_frame frame = {.slot = s->slot, .site = s->site, .site_module = s->site_module};
+	const struct origin from = {s->slot, s->site, s->site_module, pending == CALLS_HANDLER};
 	s->pending = CALLS_NOTHING;
 	if (!s->n) {
 		begin(calls, s, uncalled, pc, block);
@@ -203,12 +211,9 @@ static void arrive(struct calls *calls, struct calls_stack *s, uint64_t pc, cons
 		drop_below(calls, s, s->slot + 1);
 		if (s->slot > s->high)
 			s->high = s->slot;
-		begin(calls, s, frame, pc, block);
+		begin(calls, s, from, pc, block);
 		return;
-	case CALLS_HANDLER:
-		frame.kind = CALLS_SIGNAL, frame.low = s->low, frame.bytes = s->bytes;
-		begin(calls, s, frame, pc, block);
-		return;
+	case CALLS_HANDLER: begin(calls, s, from, pc, block); return;
 	case CALLS_RETURN:
 		if (s->slot != calls_top(s)->slot)
 			calls_switch(calls, s, pc, block);
@@ -291,17 +296,27 @@ static uint64_t iterations(const struct trace_program *program, const struct tra
 	return (moved < 0 ? 0 - (uint64_t)moved : (uint64_t)moved) / item->bytes;
 }
 
+/* A function of its own: its array is cleared only where it is needed. */
+static __attribute__((noinline)) void count_part(const struct calls *calls, struct calls_stack *s, uint32_t number,
+						 uint32_t done)
+{
+	uint64_t counts[RECORD_CALL_EVENTS] = {0};
+	calls->partial(number, done, counts);
+	for (uint32_t e = 0; e < calls->record->n_events; e++)
+		s->totals[e] += counts[e];
+}
+
 static void count_block(const struct calls *calls, struct calls_stack *s, const struct trace_program *program,
 			uint32_t number, const uint64_t *values, uint32_t done)
 {
 	const struct trace_block *block = &program->blocks[number];
 	const struct calls_block *known = &calls->blocks[number];
-	uint64_t counts[RECORD_CALL_EVENTS] = {0};
-	bool whole = done >= block->insns;
-	if (!whole)
-		calls->partial(number, done, counts);
-	for (uint32_t e = 0; e < calls->record->n_events; e++)
-		s->totals[e] += whole ? known->counts[e] : counts[e];
+	if (done >= block->insns) {
+		for (uint32_t e = 0; e < calls->record->n_events; e++)
+			s->totals[e] += known->counts[e];
+	} else {
+		count_part(calls, s, number, done);
+	}
 	if (known->unit == CALLS_ITERATIONS)
 		add_units(calls, s, known, iterations(program, block, values, done));
 	s->spans_block = known->unit == CALLS_READ_BYTES || known->unit == CALLS_WRITTEN_BYTES ? number + 1 : 0;

@@ -88,15 +88,15 @@ struct calls_kept {
 /* What quick.c needs of a block. */
 struct calls_step {
 	_Alignas(64) uint64_t pc; /* one cache line each */
-	uint32_t function;        /* 0: it takes all steps */
+	uint32_t function;        /* 0: it takes all steps, or is nameless */
 	uint32_t module, count;
 	int32_t displacement; /* of its slot, to which the record's value is added; pending says what slot it is */
 	uint32_t arc;         /* of the call, or jump to another function, that it ends in: the last one */
 	uint32_t forwarded;   /* likewise, of a call of a linkage table's entry: where that led to */
 	uint16_t length;
 	/* begins: its function begins with it; linkage: CALLS_LINKAGE; branches: its first value says where it
-	 * went (quiet); quiet: as trace_block.quiet */
-	uint8_t values, value, pending, begins, conditional, linkage, branches, quiet;
+	 * went (quiet); quiet: as trace_block.quiet; nameless: of code in no function */
+	uint8_t values, value, pending, begins, conditional, linkage, branches, quiet, nameless;
 };
 
 struct calls { /* of a process; the memory that it points to is the caller's, zeroed */

@@ -191,13 +191,18 @@ static ALWAYS_INLINE bool jump_at_slot(struct quick_state *q, const struct calls
 	return flow(q, step);
 }
 
-static ALWAYS_INLINE bool end(struct quick_state *q, const struct calls_step *step)
+static ALWAYS_INLINE bool is_in(const struct calls_frame *f, const struct calls_step *step, bool nameless)
+{
+	return nameless ? f->nameless && f->module == step->module : f->function == step->function;
+}
+
+static ALWAYS_INLINE bool end(struct quick_state *q, const struct calls_step *step, bool nameless)
 {
 	struct calls_stack *s = q->stack;
 	uint32_t n = s->n;
 	while (n && s->frames[n - 1].slot == q->slot && s->frames[n - 1].kind == CALLS_FRAME)
 		n--;
-	if (n == s->n || !n || s->frames[n - 1].slot <= q->slot || s->frames[n - 1].function != step->function)
+	if (n == s->n || !n || s->frames[n - 1].slot <= q->slot || !is_in(&s->frames[n - 1], step, nameless))
 		return false;
 	while (s->n > n)
 		pop(q);
@@ -219,9 +224,19 @@ static ALWAYS_INLINE bool come(struct quick_state *q, const struct calls_step *s
 		return top->function == step->function && !q->calls->n_kept && !came_to_begin(q, step) &&
 		       q->slot < top->slot && (!s->high || q->slot <= s->high);
 	case CALLS_CALL: return call(q, step);
-	case CALLS_RETURN: return end(q, step);
+	case CALLS_RETURN: return end(q, step, false);
 	default: return false;
 	}
+}
+
+/* … to a block of code in no function. What begins there has no number yet: calls take all steps. */
+static ALWAYS_INLINE bool come_nameless(struct quick_state *q, const struct calls_step *step)
+{
+	if (!step->nameless || q->between)
+		return false;
+	if (q->pending == CALLS_RETURN)
+		return end(q, step, true);
+	return q->pending == CALLS_NOTHING && is_in(calls_top(q->stack), step, true);
 }
 
 static ALWAYS_INLINE void go(struct quick_state *q, const struct calls_step *step, uint32_t number,
@@ -253,7 +268,7 @@ static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, cons
 			break;
 		uint32_t number = (uint32_t)entries[i];
 		const struct calls_step *step = &calls->steps[number];
-		if (!step->function)
+		if (!step->function && !step->nameless)
 			break;
 		if (!one) { /* where the branch went is said before control comes to the block */
 			give_back(&q);
@@ -262,7 +277,7 @@ static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, cons
 		}
 		uint64_t quiet = one ? entries[i + step->quiet] : 0;
 		q.between = one && quiet != q.quiet;
-		if (!come(&q, step))
+		if (step->function ? !come(&q, step) : !come_nameless(&q, step))
 			break;
 		if (one)
 			q.total += quiet - q.quiet + step->count, q.quiet = quiet;
@@ -306,7 +321,7 @@ void calls_describe_step(const struct calls *calls, const struct trace_program *
 				   .linkage = (known->flags & CALLS_LINKAGE) != 0};
 	if (known->unit == CALLS_NO_UNIT && !(known->flags & ~(uint32_t)CALLS_LINKAGE) &&
 	    out->values == block->values && (!slot || out->displacement == slot->displacement))
-		out->function = known->function;
+		out->function = known->function, out->nameless = !known->function;
 }
 
 size_t calls_run_quick(struct calls *calls, struct calls_stack *s, const uint64_t *entries, size_t i, size_t n)

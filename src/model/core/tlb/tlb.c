@@ -131,7 +131,7 @@ static uint32_t victim(struct tlb_level *l, uint32_t set)
 	switch (l->replacement) {
 	case REPLACE_PLRU: settle_tree(l, set); return base + tree_victim(*tree_of(l, set), l->ways);
 	case REPLACE_RANDOM: return base + (uint32_t)((random_next(&l->random) >> 32) * l->ways >> 32);
-	default: /* LRU and FIFO: machine_check() lets no other through */
+	default: /* LRU and FIFO: machine_is_sound() lets no other through */
 		return base + oldest(l, l->stamps + base);
 	}
 }

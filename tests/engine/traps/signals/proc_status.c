@@ -131,7 +131,9 @@ static void threads(struct sets expected)
 	snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)thread_number);
 	struct sets sets = sets_in(path, 4096);
 	fact(sets.blocked == (1ull << (SIGTERM - 1) | 1ull << (SIGFPE - 1)), "another thread's file has what that thread blocks");
-	fact(sets.ignored == expected.ignored, "and what the process ignores");
+	/* now: the C library catches a signal of its own from the first thread on, and posix_spawn(3) let it be ignored */
+	fact(sets.ignored == sets_by_calls().ignored && (sets.ignored & expected.ignored & 0x7fffffff) == (expected.ignored & 0x7fffffff),
+	     "and what the process ignores");
 	thread_may_end = 1;
 	pthread_join(thread, NULL);
 }
