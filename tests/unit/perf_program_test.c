@@ -136,10 +136,11 @@ static void test_account(void)
 	ok(done && perf->process(counting) > 0, "without events the program is run all the same");
 	waitpid(perf->process(counting), NULL, 0);
 	ok(perf->stop(counting, &run, &err) && run.n_events == 0 && run.n_rows == 1, "and there are no readings");
-	ok(run.minor_faults < 1000000 && run.minor_faults > 999000 && run.user_ns <= 1,
-	   "what tare's fork cost is taken out of the account, which stays above zero");
 	ok(run.voluntary_switches < 1000000 && run.voluntary_switches > 999000,
-	   "so is that it waited, held, for the word to go");
+	   "that it waited, held, for the word to go is taken out of the account");
+	/* it shares tare's memory while it is held: it may have no page fault at all then */
+	ok(run.minor_faults <= 1000000 && run.minor_faults > 999000 && run.user_ns <= 1,
+	   "so is what else tare's part cost; the account stays above zero");
 	perf->end(counting);
 	run_free(&run);
 }

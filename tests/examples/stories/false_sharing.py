@@ -4,8 +4,9 @@ from stories import *
 
 CELLS = 20000
 EVENTS = ["interventions", "invalidations", "l2-data-misses"]
-# The model gives each thread a turn of 16 words of its stream, and an addition is two (a load, a store): in a turn are 8 additions, or some more.
-MOST_A_TURN, LEAST_A_TURN = 10, 8
+# The thread that has executed most since the last time has turns of 16 words of its stream, and an addition is two (a load, a store): in such a turn
+# are 8 additions, or some more. The others' turns are as much shorter as they have executed less; it waits for who has not half as much.
+MOST_A_TURN, LEAST_A_TURN = 10, 4
 # a thread's stack and its beginning, and the sums' own lines
 MORE = 16
 

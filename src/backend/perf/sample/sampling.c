@@ -20,6 +20,7 @@
 
 #include "backend/perf/counter/cancel.h"
 #include "backend/perf/counter/cgroup.h"
+#include "backend/perf/sample/births.h"
 #include "backend/perf/sample/existing.h"
 #include "backend/perf/sample/streams.h"
 #include "backend/perf/sample/tracks.h"
@@ -376,17 +377,34 @@ static bool empty_rings(struct sampling *s, struct error *err)
 	return done;
 }
 
-/* A task was born that has the gap of the moment for good: from now on all have the mean one (streams.h). One
- * that is born while the events are opened may have them or not: so it is done again until none is. The kernel
- * tells of a task some time after it has given it its parent's events (linux/kernel/fork.c,
- * perf_event_init_task() and perf_event_fork()), and the parent can be stopped between, most of all where there is
- * one CPU. So it is waited a moment for tasks that come late, a few times: they would have no samples. */
+/* Waits until each birth that was under way is told of, and no longer than a second. False: an error. */
+static bool await_births(struct sampling *s, struct error *err)
+{
+	enum { MOMENTS_MOST = 500 };
+	static const struct timespec moment = {.tv_nsec = 2000000};
+	const uint64_t born = s->born;
+	struct births births;
+	bool done = births_note(&births, s->tasks.items, s->tasks.count) || error_no_memory(err);
+	for (int i = 0; done && i < MOMENTS_MOST; i++) {
+		bool over = births_over(&births); /* before their records are read */
+		done = empty_rings(s, err);
+		if (over || s->born != born)
+			break;
+		nanosleep(&moment, NULL);
+	}
+	births_free(&births);
+	return done;
+}
+
+/* A task was born that has the gap of the moment for good: from now on all have the mean one (streams.h). One that
+ * is born while the events are opened may have them or not, and would have no samples: so it is done again until
+ * none is (births.h). A program that starts tasks all the time has them from these events nearly always: after a
+ * few times it is left at that. */
 static bool make_alike(struct sampling *s, struct error *err)
 {
-	enum { ATTEMPTS = 50, LATE_MOST = 5 };
-	static const struct timespec moment = {.tv_nsec = 4000000};
+	enum { ATTEMPTS = 50, LATE_MOST = 10 };
 	s->alike_ns = now_ns();
-	for (int attempt = 0, late = 0; attempt < ATTEMPTS; attempt++) {
+	for (int attempt = 0, late = 0; !s->alike && attempt < ATTEMPTS; attempt++) {
 		uint64_t born = s->born;
 		size_t first = s->streams.count;
 		if (!sample_streams_again(s, err) || !empty_rings(s, err))
@@ -396,16 +414,11 @@ static bool make_alike(struct sampling *s, struct error *err)
 			continue;
 		}
 		sample_streams_retire(s, 0, first);
-		s->alike = true;
 		if (s->on && !sample_streams_switch(s, false, true, err))
 			return false;
-		if (late++ == LATE_MOST)
-			return true;
-		nanosleep(&moment, NULL);
-		if (!empty_rings(s, err))
+		if (!await_births(s, err))
 			return false;
-		if (s->born == born)
-			return true;
+		s->alike = s->born == born || late++ == LATE_MOST;
 	}
 	if (s->alike)
 		return true;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -261,7 +262,7 @@ bool sampling_cost(struct backend *backend, const struct event *event, enum prof
 	const struct answer *answer;
 	enum reading_state state;
 	char why[256], remedy[256];
-	double costs[COST_ROUNDS], rates[COST_ROUNDS];
+	double rates[COST_ROUNDS];
 	sampling_trial(backend, event, &answer, &state, why, remedy);
 	if (state != READING_COUNTED)
 		return false;
@@ -272,23 +273,27 @@ bool sampling_cost(struct backend *backend, const struct event *event, enum prof
 	const struct sampled_parts parts = parts_of(stacks, stack_bytes);
 	if (!sampler_open(&sampler, &answer->encoding, event->levels, cost_gap(stimulus, clock, stacks), &parts))
 		return false;
-	size_t n = 0;
+	/* what disturbs a machine, and a host that takes the CPU away, makes work longer and never shorter: so the
+	 * least of each is the work itself */
+	uint64_t least = UINT64_MAX, with[COST_ROUNDS];
+	size_t n = 0, samples[COST_ROUNDS];
 	for (int i = 0; i < COST_ROUNDS; i++) {
 		uint64_t without = timed(stimulus, clock, event->levels), before = sampler_count(&sampler);
+		least = without < least ? without : least;
 		ioctl(sampler.fd, PERF_EVENT_IOC_ENABLE, 0);
-		uint64_t with = timed(stimulus, clock, event->levels);
+		with[n] = timed(stimulus, clock, event->levels);
 		ioctl(sampler.fd, PERF_EVENT_IOC_DISABLE, 0);
-		size_t samples = sampler_take(&sampler).samples;
-		if (samples && without) {
-			rates[n] = clock ? 1 : (double)(sampler_count(&sampler) - before) / (double)without;
-			costs[n++] = ((double)with - (double)without) / (double)samples;
-		}
+		samples[n] = sampler_take(&sampler).samples;
+		if (samples[n] && without)
+			rates[n++] = clock ? 1 : (double)(sampler_count(&sampler) - before) / (double)without;
 	}
 	sampler_close(&sampler);
 	if (n < COST_ROUNDS)
 		return false;
-	qsort(costs, n, sizeof *costs, ascending);
+	double cost = INFINITY;
+	for (size_t i = 0; i < n; i++)
+		cost = fmin(cost, ((double)with[i] - (double)least) / (double)samples[i]);
 	qsort(rates, n, sizeof *rates, ascending);
-	*out = (struct sampling_cost){.sample_ns = costs[n / 2], .events_per_ns = rates[n / 2]};
+	*out = (struct sampling_cost){.sample_ns = cost, .events_per_ns = rates[n / 2]};
 	return out->sample_ns > 0 && out->events_per_ns > 0;
 }
