@@ -1,5 +1,7 @@
 #include "backend/perf/sample/gaps.h"
 
+#include <math.h>
+
 double random_exponential(struct random *random)
 {
 	/* A first number that begins a falling run of odd length is distributed as exp(-x) on [0, 1); each
@@ -38,9 +40,23 @@ enum { GAPS_TO_SETTLE = 2, GAPS_TO_LEARN = 4 };
 /* A factor beyond these would make the cost of sampling another than what was asked for. */
 static const double FACTOR_LEAST = 0.25, FACTOR_MOST = 4;
 
+/* A gap of GAPS_EXPONENTIAL may be used for so many samples with its whole spread (gaps.h); and a first gap is
+ * expected to be used for so many: nothing is known of tare's delays then, and nothing may follow that makes them
+ * good. */
+static const double RUN_OF_A_DRAW = 4, RUN_AT_FIRST = 32;
+
+static double at_least(double value, double least) { return value < least ? least : value; }
+
 void gap_begin(struct gap_course *course, const struct gap_plan *plan)
 {
-	*course = (struct gap_course){.run = plan->redraw};
+	*course = (struct gap_course){.lasts = RUN_AT_FIRST * (double)gap_mean(plan->gaps, plan->gap)};
+}
+
+/* A delay that was long once is expected again at once, and forgotten slowly: what is owed would otherwise be made
+ * good many times over, by a short gap that lasts as long. */
+static double expected(double lasted, double counted)
+{
+	return counted > lasted ? counted : lasted + (counted - lasted) / GAPS_TO_LEARN;
 }
 
 void gap_end(struct gap_course *course, const struct gap_plan *plan, uint64_t counted, uint64_t samples,
@@ -50,9 +66,7 @@ void gap_end(struct gap_course *course, const struct gap_plan *plan, uint64_t co
 	double meant = n < plan->redraw ? n : plan->redraw;
 	if (whole)
 		course->owed += (double)counted - n * mean - meant * (course->drawn - mean);
-	course->run += (n - course->run) / GAPS_TO_LEARN;
-	if (course->run < plan->redraw)
-		course->run = plan->redraw;
+	course->lasts = expected(course->lasts, (double)counted);
 	course->samples += n;
 	course->squares += n * n;
 }
@@ -60,9 +74,14 @@ void gap_end(struct gap_course *course, const struct gap_plan *plan, uint64_t co
 uint64_t gap_next(struct gap_course *course, const struct gap_plan *plan, struct random *random)
 {
 	double mean = (double)gap_mean(plan->gaps, plan->gap);
-	double factor = 1 - course->owed / (GAPS_TO_SETTLE * course->run * mean);
-	factor = factor < FACTOR_LEAST ? FACTOR_LEAST : factor > FACTOR_MOST ? FACTOR_MOST : factor;
-	course->drawn = (double)gap_draw(random, plan->gaps, plan->gap);
+	double lasts = at_least(course->lasts, plan->redraw * mean);
+	/* the samples of the next gaps are to stand for what passes in them and for what is owed */
+	double passes = GAPS_TO_SETTLE * lasts, due = passes + course->owed;
+	double factor = due > passes / FACTOR_MOST ? at_least(passes / due, FACTOR_LEAST) : FACTOR_MOST;
+	double run = lasts / mean;
+	bool wide = plan->gaps != GAPS_EXPONENTIAL || run <= RUN_OF_A_DRAW;
+	course->drawn = mean + ((double)gap_draw(random, plan->gaps, plan->gap) - mean) *
+				       (wide ? 1 : sqrt(RUN_OF_A_DRAW / run));
 	double gap = course->drawn * factor + 0.5;
 	/* the kernel's limit, as in gap_draw() */
 	course->gap = gap < 1 ? 1 : gap > 0x1p62 ? 1ull << 62 : (uint64_t)gap;
