@@ -250,6 +250,7 @@ static void test_clocks(void)
 
 /* ---- threads, children, exec ---- */
 
+#if !defined(SANITIZED)
 static size_t tasks_with(size_t least)
 {
 	size_t n = 0;
@@ -261,6 +262,7 @@ static size_t tasks_with(size_t least)
 	}
 	return n;
 }
+#endif
 
 static void test_heirs(void)
 {
