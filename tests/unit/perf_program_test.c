@@ -37,23 +37,24 @@ static void test_page_faults(void)
 
 static void test_context_switches(void)
 {
-	static const char fact[] =
-		"a program that sleeps 50 times more has 50 context switches more, or some more";
+	static const char fact[] = "the switches of a program that sleeps 50 times are those of the account";
 	const char *why = lacking("context-switches");
 	if (why) {
 		skip(why, fact);
 		return;
 	}
+	/* the account begins with the fork, the counter with the exec: until then tare's part waits, once or twice,
+	 * and anybody may take its CPU. The last switch, at the end, is in one of them. A sleep that was over before
+	 * the CPU was given up is none: the account is the witness. */
+	enum { BEFORE_EXEC = 6 };
 	struct rusage usage;
 	uint64_t none = count("context-switches", "sleep", "0", true, NULL, NULL).count_raw;
 	uint64_t many = count("context-switches", "sleep", "50", true, &usage, NULL).count_raw;
-	printf("# %" PRIu64 " and %" PRIu64 ", by the operating system's account %ld\n", none, many,
-	       usage.ru_nvcsw + usage.ru_nivcsw);
-	/* other processes may take the CPU at any time, which are switches too */
-	ok(many >= 50 && many >= none, "%s", fact);
-	/* the account begins with the fork, the counter with the exec; the last switch, at the end, is in one of
-	 * them */
-	ok(many <= (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw) + 1, "they are not more than the account has");
+	uint64_t account = (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
+	printf("# %" PRIu64 " and %" PRIu64 ", by the operating system's account %" PRIu64 "\n", none, many,
+	       account);
+	ok(many + BEFORE_EXEC >= account && many <= account + 1, "%s", fact);
+	ok(many > none + 25, "and more than those of one that does not sleep");
 }
 
 static double monotonic_ns(void)

@@ -10,10 +10,10 @@
  * How often to draw anew: with equal gaps in runs of k, the samples in a long phase of the program vary as
  * k x (deviation / mean)^2 times a Poisson process's (D. R. Cox, Renewal Theory, 1962, chapter 4.5, for runs as
  * renewals). With k = 4 that is 1: as if each gap were drawn and exponential, so that Wilson's intervals hold.
- * tare draws every 3 samples. Where it waits for a CPU, and a gap is expected to last longer, the gap's deviation is
- * smaller by the root of that: the product stays 1. As long as a sample's gap lasted 10.5 samples on average
- * (gap_mean_run()), 94 % or more of the intervals hold (gaps_test); with delays of 50 gaps 83 %, of a phase of a
- * third of the run.
+ * tare draws every 3 samples. Where it waits for a CPU, and a gap is expected to last longer, the gap's
+ * deviation is smaller by the root of that: the product stays 1. As long as a sample's gap lasted 10.5
+ * samples on average (gap_mean_run()), 94 % or more of the intervals hold (gaps_test); with delays of 50
+ * gaps 83 %, of a phase of a third of the run.
  *
  * Exponential numbers are drawn by comparing uniform ones (J. von Neumann, Various techniques used in
  * connection with random digits, NBS Applied Mathematics Series 12, 1951), which needs no logarithm: libtare
@@ -51,11 +51,12 @@ double random_exponential(struct random *random);
  *  - a gap repeats until tare sets the next. When tare is late, short gaps give more samples than were meant, and
  *    long ones fewer: on average more, since the mean of 1 / gap is above 1 / mean (of these gaps by 19 %).
  *
- * So after each gap the events that really passed are compared with those that its samples stand for, and the
- * gaps that follow are longer or shorter by a factor, as far as they are expected to last, until both agree. Not made
- * good is what the gap was drawn shorter or longer than its mean, for the samples that it was meant for: that is the
- * randomness that intervals rest on. tests/unit/gaps_test.c asserts on the kernel's rule that the samples are then as many as
- * the mean gap says, whatever tare's delays, and that intervals hold as long as gaps are not used too long.
+ * So after each gap the events that really passed are compared with those that its samples stand for, and
+ * the gaps that follow are longer or shorter by a factor, as far as they are expected to last, until both
+ * agree. Not made good is what the gap was drawn shorter or longer than its mean, for the samples that it
+ * was meant for: that is the randomness that intervals rest on. tests/unit/gaps_test.c asserts on the
+ * kernel's rule that the samples are then as many as the mean gap says, whatever tare's delays, and that
+ * intervals hold as long as gaps are not used too long.
  */
 struct gap_course {
 	uint64_t gap; /* in force */
