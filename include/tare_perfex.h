@@ -11,7 +11,7 @@
  *     if (read_counters(0, &c0, 17, &c1) != started)
  *             fprintf(stderr, "%s\n", tare_perfex_error());
  *     else
- *             print_counters(0, c0, 17, c1);
+ *             print_costs(0, c0, 17, c1);
  *
  * They are in a library of their own, since their names may be a program's own: link with
  * $(pkg-config --libs tare-perfex).
@@ -26,8 +26,9 @@
  * after fork(2) the child begins with start_counters().
  *
  * From Fortran (gfortran's calling convention) the same, by reference: INTEGER*4 functions start_counters(e0, e1),
- * read_counters(e0, c0, e1, c1), print_counters(e0, c0, e1, c1) with INTEGER*8 counts, and a subroutine
- * tare_perfex_message(text) with a CHARACTER*(*). libperfex's print_costs and load_costs are not there.
+ * read_counters(e0, c0, e1, c1), print_counters(e0, c0, e1, c1), print_costs(e0, c0, e1, c1) with INTEGER*8
+ * counts, load_costs(file) with a CHARACTER*(*) (blanks behind the name are not of it), and a subroutine
+ * tare_perfex_message(text) with a CHARACTER*(*).
  *
  * C99 and C++. */
 /* SPDX-License-Identifier: MIT */
@@ -61,6 +62,19 @@ TARE_PERFEX_API int read_counters(int e0, long long *c0, int e1, long long *c1);
 
 /* Prints the two to standard error, as perfex does. Counts below 0 are "not counted". errno: EINVAL. */
 TARE_PERFEX_API int print_counters(int e0, long long c0, int e1, long long c1);
+
+/* The same with the time that each event took: its count times the typical, the minimum and the maximum cost of
+ * one, in seconds, and a line that says whose costs they are. They are those of load_costs(), else those that
+ * `tare calibrate --costs` kept for this machine; nothing is measured here. "-" stands where the costs say
+ * nothing. Costs of this machine are not taken for counts of a machine that tare models.
+ *
+ * errno: EINVAL; ENOENT when no costs are known: the counts are printed, with "-" for each time, and why. */
+TARE_PERFEX_API int print_costs(int e0, long long c0, int e1, long long c1);
+
+/* Takes the costs of a file, as `perfex -t` prints it, for all threads' print_costs(); a relative name is of the
+ * current directory. On failure the costs from before stay. errno: EINVAL (no name, not a file of costs), and
+ * those of the system. */
+TARE_PERFEX_API int load_costs(const char *file);
 
 /* Why the calling thread's last call failed, and what can be done; "" when none did. Valid until its next call. */
 TARE_PERFEX_API const char *tare_perfex_error(void);

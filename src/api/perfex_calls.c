@@ -5,16 +5,22 @@
  * What always holds:
  * 1. The set is open for the two events that were started last; the trial of the same pair is not repeated.
  * 2. A count leaves read_counters() only when it is all there was (TARE_COUNTED); else it is -1 and the call
- * fails. */
+ * fails.
+ * 3. A time is a count times a cost that a table has, or "-". Counts of a modelled machine have the costs that the
+ * program loads, never those of this one. */
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "api/counters_call.h"
+#include "api/perfex_costs.h"
 #include "event/perfex_event.h"
 #include "tare.h"
 #include "tare_perfex.h"
@@ -23,6 +29,8 @@
 TARE_PERFEX_API int start_counters_(const int *e0, const int *e1);
 TARE_PERFEX_API int read_counters_(const int *e0, long long *c0, const int *e1, long long *c1);
 TARE_PERFEX_API int print_counters_(const int *e0, const long long *c0, const int *e1, const long long *c1);
+TARE_PERFEX_API int print_costs_(const int *e0, const long long *c0, const int *e1, const long long *c1);
+TARE_PERFEX_API int load_costs_(const char *name, size_t bytes);
 TARE_PERFEX_API void tare_perfex_message_(char *text, size_t bytes);
 
 enum { PAIR = 2, NAME_BYTES = 256 };
@@ -43,6 +51,11 @@ static __thread struct {
 	bool started;
 	char why[sizeof(((struct tare_error *)0)->text) + sizeof(((struct tare_error *)0)->hint) + 2];
 } here;
+
+/* A bit for each of perfex's numbers that a model of another machine has counted in this process, in any thread:
+ * invariant 3. Under tare's engine an event is always counted so, or never. */
+static _Atomic uint32_t modelled;
+_Static_assert(PERFEX_EVENTS <= 32, "a bit for each");
 
 static pthread_key_t thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -88,6 +101,16 @@ static int errno_of(const struct tare_error *error)
 static int fail_as(const struct tare_error *error)
 {
 	return fail(errno_of(error), "%s%s%s", error->text, *error->hint ? "; " : "", error->hint);
+}
+
+static int fail_inner(const struct error *error)
+{
+	int os_errno = error->os_errno                  ? error->os_errno
+		       : error->code == ERROR_NOT_FOUND ? ENOENT
+		       : error->code == ERROR_NO_MEMORY ? ENOMEM
+		       : error->code == ERROR_SYNTAX    ? EINVAL
+							: EIO;
+	return fail(os_errno, "%s%s%s", error->text, *error->hint ? "; " : "", error->hint);
 }
 
 /* "17" or the name of an event */
@@ -147,8 +170,13 @@ static bool open_pair(const struct choice pair[PAIR], struct tare_error *error)
 	bool one = strcmp(pair[0].event, pair[1].event) == 0;
 	here.index[0] = 0;
 	here.index[1] = one ? 0 : 1;
-	return tare_open(NULL, &here.set, error) && tare_add(here.set, pair[0].event, error) &&
-	       (one || tare_add(here.set, pair[1].event, error));
+	if (!tare_open(NULL, &here.set, error) || !tare_add(here.set, pair[0].event, error) ||
+	    (!one && !tare_add(here.set, pair[1].event, error)))
+		return false;
+	for (size_t i = 0; i < PAIR; i++)
+		if (pair[i].number >= 0 && strcmp(tare_event_source(here.set, here.index[i]), "model") == 0)
+			atomic_fetch_or(&modelled, UINT32_C(1) << pair[i].number);
+	return true;
 }
 
 COUNTERS_CALL(int, start_counters, perfex_start, int e0, int e1)
@@ -209,16 +237,36 @@ COUNTERS_CALL(int, read_counters, perfex_read, int e0, long long *c0, int e1, lo
 	return here.generation;
 }
 
-/* As report_perfex() prints it (compat/perfex.c): Zagha, Appendix C. */
-static void print_line(const char *name, long long count)
+/* ---- printing: as report_perfex() does (compat/perfex.c; Zagha, Appendix C) ---- */
+
+enum { DOTTED_COLUMNS = 64, NUMBER_COLUMNS = 15, TIME_COLUMNS = 12 };
+
+static void print_time(long long count, double each)
 {
-	static const char dots[] = "................................................................"; /* 64 */
-	int missing = (int)sizeof dots - 1 - (int)strlen(name);
-	fprintf(stderr, "%s%.*s", name, missing < 5 ? 5 : missing, dots);
-	if (count < 0)
-		fputs(" not counted\n", stderr);
+	if (isnan(each))
+		fprintf(stderr, " %*s", TIME_COLUMNS, "-");
 	else
-		fprintf(stderr, " %15lld\n", count);
+		fprintf(stderr, " %*.6f", TIME_COLUMNS, (double)count * each);
+}
+
+/* times: NULL without costs */
+static void print_line(const char *name, long long count, const struct perfex_times *times)
+{
+	static const char dots[DOTTED_COLUMNS + 1] =
+		"................................................................";
+	int missing = DOTTED_COLUMNS - (int)strlen(name);
+	fprintf(stderr, "%s%.*s", name, missing < 5 ? 5 : missing, dots);
+	if (count < 0) {
+		fputs(" not counted\n", stderr);
+		return;
+	}
+	fprintf(stderr, " %*lld", NUMBER_COLUMNS, count);
+	if (times) {
+		print_time(count, times->typical);
+		print_time(count, times->least);
+		print_time(count, times->most);
+	}
+	fputc('\n', stderr);
 }
 
 int print_counters(int e0, long long c0, int e1, long long c1)
@@ -227,9 +275,47 @@ int print_counters(int e0, long long c0, int e1, long long c1)
 	*here.why = 0;
 	if (choose(pair, e0, e1) != 0)
 		return -1;
-	print_line(pair[0].name, c0);
-	print_line(pair[1].name, c1);
+	print_line(pair[0].name, c0, NULL);
+	print_line(pair[1].name, c1, NULL);
 	return 0;
+}
+
+int print_costs(int e0, long long c0, int e1, long long c1)
+{
+	const long long counts[PAIR] = {c0, c1};
+	struct choice pair[PAIR];
+	struct perfex_costed costed[PAIR];
+	struct error error = {0};
+	char title[1024];
+	bool of_model = false;
+	*here.why = 0;
+	if (choose(pair, e0, e1) != 0)
+		return -1;
+	for (size_t i = 0; i < PAIR; i++) {
+		costed[i].number = pair[i].number;
+		of_model |= pair[i].number >= 0 && atomic_load(&modelled) >> pair[i].number & 1;
+	}
+	bool known = perfex_costs_find(costed, PAIR, of_model, title, sizeof title, &error);
+	fprintf(stderr, "%*s %*s %*s %*s %*s\n", DOTTED_COLUMNS, "", NUMBER_COLUMNS, "count", TIME_COLUMNS,
+		"typical s", TIME_COLUMNS, "minimum s", TIME_COLUMNS, "maximum s");
+	for (size_t i = 0; i < PAIR; i++)
+		print_line(pair[i].name, counts[i], &costed[i].times);
+	if (known) {
+		fprintf(stderr, "Costs: %s\n", title);
+		return 0;
+	}
+	fail_inner(&error);
+	fprintf(stderr, "Costs: not known: %s\n", here.why);
+	return fail_inner(&error); /* errno, which printing may have changed */
+}
+
+int load_costs(const char *file)
+{
+	struct error error = {0};
+	*here.why = 0;
+	if (!file || !*file)
+		return fail(EINVAL, "no file is named; load_costs() takes the name of a file of costs");
+	return perfex_costs_load(file, &error) ? 0 : fail_inner(&error);
 }
 
 const char *tare_perfex_error(void) { return here.why; }
@@ -248,6 +334,24 @@ COUNTERS_CALL(int, read_counters_, perfex_read_by_reference, const int *e0, long
 int print_counters_(const int *e0, const long long *c0, const int *e1, const long long *c1)
 {
 	return print_counters(*e0, *c0, *e1, *c1);
+}
+
+int print_costs_(const int *e0, const long long *c0, const int *e1, const long long *c1)
+{
+	return print_costs(*e0, *c0, *e1, *c1);
+}
+
+/* Fortran fills a text up with blanks: they are not of the name. */
+int load_costs_(const char *name, size_t bytes)
+{
+	char file[PATH_MAX];
+	while (bytes && name[bytes - 1] == ' ')
+		bytes--;
+	if (bytes >= sizeof file)
+		return fail(ENAMETOOLONG, "the name of a file of costs is longer than %zu bytes", sizeof file - 1);
+	memcpy(file, name, bytes);
+	file[bytes] = 0;
+	return load_costs(file);
 }
 
 /* Blanks behind it, as Fortran has it. */

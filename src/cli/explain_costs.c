@@ -20,23 +20,11 @@ static bool is_file(const char *name)
 /* Of those that were kept, only this CPU's and kernel's count. False: there are none; why says it, or is "". */
 static bool load_kept(struct costs_found *out, bool *off)
 {
-	struct error err = {0};
 	struct arena arena = {0};
 	struct machine_facts facts;
-	char *path = costs_path(&err);
-	*off = !path;
-	if (!path)
-		snprintf(out->why, sizeof out->why, "%s", err.text);
-	bool done = path && costs_load(path, &out->costs, &err);
-	if (path && !done && err.code != ERROR_NOT_FOUND)
-		snprintf(out->why, sizeof out->why, "%s", err.text);
-	if (done) {
-		done = measure_machine_facts(&arena, &facts) &&
-		       costs_fit(&out->costs, facts.cpu, facts.kernel, out->why, sizeof out->why);
-		if (!done)
-			costs_free(&out->costs);
-	}
-	free(path);
+	*off = false;
+	bool done = measure_machine_facts(&arena, &facts) &&
+		    costs_kept(facts.cpu, facts.kernel, &out->costs, off, out->why, sizeof out->why);
 	arena_free(&arena);
 	return done;
 }

@@ -3,8 +3,8 @@
  * An estimate is one of perfex's events when it is labelled "r10000:<listed name>" ("r12000:…" of that machine);
  * cycles and graduated instructions can be there twice, once for each counter, and their disagreement says what
  * multiplexing costs. Other events follow under their own names, and metrics. With costs (perfex -y) each line
- * has the times of its event, and statistics follow (perfex_times.c). With rows of threads (perfex -mp) there is a
- * listing for each, and then that of all. */
+ * has the times of its event, and statistics follow (perfex_statistics.c). With rows of threads (perfex -mp) there
+ * is a listing for each, and then that of all. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Of perfex's listing: what perfex.c and perfex_times.c share. */
+/* Of perfex's listing: what perfex.c and perfex_statistics.c share. */
 #ifndef TARE_COMPAT_PERFEX_LISTING_H
 #define TARE_COMPAT_PERFEX_LISTING_H
 
@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 #include "event/perfex_event.h"
-#include "explain/costs.h"
+#include "explain/event_costs.h"
 #include "result/result.h"
 
 /* The rows of one listing: of the whole, or of one thread. */
@@ -21,13 +21,8 @@ const struct estimate *perfex_row(const struct perfex_rows *rows, size_t event);
 /* The name and its dots. */
 void perfex_dots(FILE *out, const char *name);
 
-/* ---- perfex_times.c ---- */
+/* ---- perfex_statistics.c ---- */
 
-/* Seconds that one event takes; NAN: the table does not say. */
-struct perfex_times {
-	double typical, least, most;
-};
-struct perfex_times perfex_times_of(const struct costs *costs, unsigned event);
 void perfex_print_statistics(FILE *out, const struct perfex_rows *rows);
 
 #endif

@@ -89,6 +89,9 @@ bool costs_load(const char *path, struct costs *out, struct error *err);
 /* $TARE_COSTS; else $XDG_DATA_HOME/tare/costs.HOST, else ~/.local/share/tare/costs.HOST: beside the calibration.
  * The caller frees it. NULL with ERROR_NOT_FOUND: switched off (TARE_COSTS=none), or there is no home. */
 char *costs_path(struct error *err);
+/* Loads those that `tare calibrate --costs` kept there, if they are of this CPU and kernel. False: why[] says what
+ * is the matter; "" where none were kept. *off: they are switched off, or there is no place for them. */
+bool costs_kept(const char *cpu, const char *kernel, struct costs *out, bool *off, char *why, size_t why_bytes);
 /* Writes it in place of the one before. */
 bool costs_save(const char *path, struct costs *costs, struct error *err);
 

@@ -79,6 +79,24 @@ char *costs_path(struct error *err)
 	return str_take(&path);
 }
 
+bool costs_kept(const char *cpu, const char *kernel, struct costs *out, bool *off, char *why, size_t why_bytes)
+{
+	struct error err = {0};
+	char *path = costs_path(&err);
+	*off = !path;
+	*out = (struct costs){0};
+	*why = 0;
+	bool done = path && costs_load(path, out, &err);
+	if (!done && (!path || err.code != ERROR_NOT_FOUND))
+		snprintf(why, why_bytes, "%s", err.text);
+	free(path);
+	if (done && !costs_fit(out, cpu, kernel, why, why_bytes)) {
+		costs_free(out);
+		return false;
+	}
+	return done;
+}
+
 bool costs_save(const char *path, struct costs *costs, struct error *err)
 {
 	struct str text = {0};

@@ -1,5 +1,6 @@
 """Counters that a program reads itself (libtare, libperfex's calls in C and Fortran) while tare's engine runs it: the engine answers, exactly,
 and nothing of libtare is in the counts. Started with the built tare and the folder of libtare.so."""
+import json
 import shutil
 
 from cli import *
@@ -123,6 +124,62 @@ alone = subprocess.run([program], capture_output=True, text=True)
 if not alone.stdout.startswith("1 "):
     has(tare("count", "-e", "r10000:Graduated instructions:u", "--on", "exact", "--", "true").err, "exact", "perfex's name is the engine's event")
 
+# costs that were kept: of this CPU and kernel alone, and of the program's own instructions, which are those of this machine
+COSTS = r"""
+#include <stdio.h>
+#include <tare_perfex.h>
+int main(void)
+{
+	int status = print_costs(15, 1000000, 25, 100);
+	printf("%d %s\n", status, tare_perfex_error());
+	return 0;
+}
+"""
+
+
+def kept(cpu, kernel):
+    text = f"""[costs]
+machine = host
+title = This machine
+cpu = {cpu}
+kernel = {kernel}
+tare = 0
+made = 1
+seconds = 1
+confidence = 0.95
+
+[cost]
+of = instruction
+unit = ns
+typical = 3
+n = 1
+source = planted
+
+"""
+    value = 0xcbf29ce484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001b3 % 2**64
+    return os.path.abspath(write("kept.costs", f"{text}[end]\nsum = {value:016x}\n"))
+
+
+def costs(path):
+    ran = subprocess.run([program], capture_output=True, text=True, env=environment(TARE_COSTS=path))
+    return Done(ran.returncode, ran.stdout, ran.stderr)
+
+
+program = build("kept", write("kept.c", COSTS), "cc", "-ltare-perfex")
+machine = json.loads(tare("count", "-e", "task-clock", "--json", "--", "true").err)["machine"]
+ran = costs(kept(machine["cpu"], machine["kernel"]))
+equal(ran.out, "0 \n", "print_costs takes the costs that 'tare calibrate --costs' kept")
+has(ran.err, "Graduated instructions.......................................... %15d     0.003000            -            -\n" % 1000000, "... the time of instructions")
+has(ran.err, "Primary data cache misses....................................... %15d            -            -            -\nCosts: This machine\n" % 100,
+    "... and none for what they do not give")
+ran = costs(kept("Another CPU", machine["kernel"]))
+ok(ran.out.startswith("-1 measured on 'Another CPU', this is '") and "run 'tare calibrate --costs'" in ran.out and "1000000            -            -            -\n" in ran.err,
+   "... but not those of another CPU", ran)
+ran = costs(kept(machine["cpu"], "Linux 0.0"))
+ok(ran.out.startswith("-1 measured under kernel 'Linux 0.0', this is '"), "... nor of another kernel", ran)
+
 PAPI = r"""
 #include <stdio.h>
 #include <string.h>
@@ -217,6 +274,30 @@ program fortran
   print '(4(i0,1x))', c0, c1, d0, d1
 end program
 """
+FORTRAN_COSTS = """
+program costs
+  implicit none
+  integer(4), external :: start_counters, read_counters, print_costs, load_costs
+  external :: tare_perfex_message
+  integer(8) :: c0, c1
+  integer :: started
+  character(len=200) :: why
+  character(len=40) :: name = 'planted.costs'
+  started = start_counters(15, 25)
+  if (started < 0 .or. read_counters(15, c0, 25, c1) /= started) error stop 1
+  call tell('without:', print_costs(15, 2000000_8, 25, 300000_8))
+  call tell('missing:', load_costs('nowhere.costs   '))
+  call tell('loaded:', load_costs(name))
+  call tell('printed:', print_costs(15, 2000000_8, 25, 300000_8))
+contains
+  subroutine tell(what, status)
+    character(len=*), intent(in) :: what
+    integer, intent(in) :: status
+    call tare_perfex_message(why)
+    print '(a, i4, 1x, a)', what, status, trim(why)
+  end subroutine
+end program
+"""
 fortran = shutil.which("gfortran")
 if fortran:
     program = build("fortran", write("fortran.f90", FORTRAN), fortran, "-O1", "-ltare-perfex")
@@ -226,7 +307,37 @@ if fortran:
         equal(numbers[1::2], [1000, 2000], f"{on}: a Fortran program's additions, counted between its own calls")
         ok(numbers[0] % 1000 < 20 and numbers[2] - numbers[0] == 1000 * (numbers[0] // 1000),
            f"{on}: its instructions are those of the loop", str(numbers))
+
+    # of costs: counts of a modelled machine are not multiplied by this machine's
+    write("planted.costs", """[costs]
+machine = planted
+title = Planted
+source = planted
+[cost]
+of = instruction
+unit = ns
+typical = 2
+source = planted
+[cost]
+of = l2-hit
+unit = ns
+typical = 10
+source = planted
+""")
+    program = build("costs", write("costs.f90", FORTRAN_COSTS), fortran, "-O1", "-ltare-perfex")
+    ran = tare("count", "--on", "model:r10000", "-o", "report", "--", program)
+    equal(ran.code, 0, "print_costs and load_costs from Fortran")
+    out = ran.out.splitlines()
+    equal(out[:1], ["without:  -1 the counts are of a machine that tare models, not of this one; load_costs() takes that machine's costs"],
+          "print_costs: a modelled machine's counts are not multiplied by the costs of this machine")
+    ok(out[1:2] and out[1].startswith("missing:  -1 ") and "nowhere.costs" in out[1], "load_costs: a file that is not there is named, without its blanks", ran.out)
+    equal(out[2:], ["loaded:   0 ", "printed:   0 "], "... a file with blanks behind its name is loaded")
+    has(ran.err, "Graduated instructions.......................................... %15d     0.004000            -            -\n" % 2000000,
+        "print_costs: the time of instructions")
+    has(ran.err, "Primary data cache misses....................................... %15d     0.003000            -            -\nCosts: Planted\n" % 300000,
+        "... and of misses, and whose costs they are")
 else:
     skip("libperfex's calls from Fortran", "no gfortran")
+    skip("libperfex's costs from Fortran", "no gfortran")
 
 done()

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -155,24 +156,152 @@ static void test_fork(void)
 	ok(read_counters(0, NULL, 16, NULL) > 0, "… and its parent's go on");
 }
 
-static void test_printing(void)
+/* What a call prints to standard error. */
+static char printed[2000];
+static int printing(int (*print)(int, long long, int, long long), int e0, long long c0, int e1, long long c1)
 {
-	char text[1000] = "";
 	int pipe_fds[2], kept = dup(STDERR_FILENO);
-	if (pipe(pipe_fds) != 0 || kept < 0)
-		return;
-	choose("", "");
+	memset(printed, 0, sizeof printed);
+	if (kept < 0 || pipe(pipe_fds) != 0)
+		return -2;
 	dup2(pipe_fds[1], STDERR_FILENO);
-	int status = print_counters(0, 123456789012345678, 25, -1);
+	close(pipe_fds[1]);
+	int status = print(e0, c0, e1, c1), os_errno = errno;
 	fflush(stderr);
 	dup2(kept, STDERR_FILENO);
 	close(kept);
-	ssize_t bytes = read(pipe_fds[0], text, sizeof text - 1);
-	ok(status == 0 && bytes > 0, "counts are printed");
-	equal_text(text,
+	if (read(pipe_fds[0], printed, sizeof printed - 1) < 0)
+		status = -2;
+	close(pipe_fds[0]);
+	errno = os_errno;
+	return status;
+}
+
+static void test_printing(void)
+{
+	choose("", "");
+	ok(printing(print_counters, 0, 123456789012345678, 25, -1) == 0, "counts are printed");
+	equal_text(printed,
 		   "Cycles.......................................................... 123456789012345678\n"
 		   "Primary data cache misses....................................... not counted\n",
 		   "as perfex does: 64 columns of name and dots; -1 is not counted");
+}
+
+/* ---- costs ---- */
+
+/* A file of its own, without a folder to put it in. */
+static char costs_file[64];
+static int write_costs(const char *text)
+{
+	int file = memfd_create("costs", 0);
+	if (file < 0 || write(file, text, strlen(text)) != (ssize_t)strlen(text))
+		return -1;
+	snprintf(costs_file, sizeof costs_file, "/proc/self/fd/%d", file);
+	return file;
+}
+
+static const char planted[] =
+	"[costs]\nmachine = planted\ntitle = Planted\nsource = planted\nclock_hz = 1000000000\n"
+	"[cost]\nof = instruction\nunit = ns\ntypical = 2\nminimum = 1\nmaximum = 4\n"
+	"source = planted\n"
+	"[cost]\nof = l2-hit\nunit = ns\nminimum = 10\nmaximum = 20\nsource = planted\n";
+
+#define COSTS_HEAD                                                                                                \
+	"                                                                           count    typical s"           \
+	"    minimum s    maximum s\n"
+
+/* No costs are known: it says so, and shows no time. */
+static void test_no_costs(void)
+{
+	choose("", "");
+	setenv("TARE_COSTS", "none", 1);
+	failed(printing(print_costs, 15, 1000, 19, 7), ENOENT, "costs are switched off (TARE_COSTS=none)",
+	       "without costs print_costs fails, and says why");
+	equal_text(printed,
+		   COSTS_HEAD "Graduated instructions..........................................            1000   "
+			      "         -            -"
+			      "            -\n"
+			      "Graduated stores................................................               7   "
+			      "         -            -"
+			      "            -\n"
+			      "Costs: not known: costs are switched off (TARE_COSTS=none)\n",
+		   "... it prints the counts, no times, and the same reason");
+	setenv("TARE_COSTS", "/nowhere/at/all.costs", 1);
+	failed(printing(print_costs, 15, 1000, 25, 7), ENOENT, "run 'tare calibrate --costs'",
+	       "where none were measured, it says how they are");
+	int file = write_costs(planted);
+	setenv("TARE_COSTS", costs_file, 1);
+	failed(printing(print_costs, 15, 1000, 25, 7), ENOENT, "measured on 'planted', this is ",
+	       "costs of another machine that are kept here are not used");
+	close(file);
+	failed(printing(print_costs, 15, 1, 14, 1), EINVAL, "conflicting counters",
+	       "costs of two events of one counter are not printed");
+	failed(printing(print_costs, 15, 1, 32, 1), EINVAL, "there is no event 32",
+	       "costs of event 32 are not printed");
+	equal_text(printed, "", "... nor anything else");
+}
+
+static void test_loading(void)
+{
+	setenv("TARE_COSTS", "none", 1);
+	failed(load_costs(NULL), EINVAL, "no file is named", "a file of costs has a name");
+	failed(load_costs("/nowhere/at/all.costs"), ENOENT, "/nowhere/at/all.costs",
+	       "a file of costs that is not there is named");
+	int broken = write_costs("[costs]\nmachine = planted\n");
+	failed(load_costs(costs_file), EINVAL, "title is missing", "a broken file of costs is refused");
+	close(broken);
+	failed(printing(print_costs, 15, 1000, 25, 7), ENOENT, "switched off", "... and leaves no costs");
+	int file = write_costs(planted);
+	ok(load_costs(costs_file) == 0 && strcmp(tare_perfex_error(), "") == 0, "a file of costs is loaded");
+	close(file);
+	ok(printing(print_costs, 15, 1000000, 25, 500000) == 0, "costs are printed");
+	equal_text(printed,
+		   COSTS_HEAD "Graduated instructions..........................................         1000000   "
+			      "  0.002000     0.001000"
+			      "     0.004000\n"
+			      "Primary data cache misses.......................................          500000   "
+			      "         -     0.005000"
+			      "     0.010000\n"
+			      "Costs: Planted\n",
+		   "counts times costs: typical, minimum and maximum; a time that the table lacks is not 0");
+	ok(printing(print_costs, 0, 3000000, 19, 7) == 0, "an event without a cost is no failure");
+	equal_text(printed,
+		   COSTS_HEAD "Cycles..........................................................         3000000   "
+			      "  0.003000     0.003000"
+			      "     0.003000\n"
+			      "Graduated stores................................................               7   "
+			      "         -            -"
+			      "            -\n"
+			      "Costs: Planted\n",
+		   "... it has no time; a cycle takes what the clock says");
+	ok(printing(print_costs, 15, -1, 25, 0) == 0 && strstr(printed, ". not counted\n") &&
+		   strstr(printed, "               0            -     0.000000     0.000000\n"),
+	   "what was not counted has no time; 0 events take none");
+	failed(load_costs("/nowhere/at/all.costs"), ENOENT, "/nowhere/at/all.costs", "loading fails");
+	ok(printing(print_costs, 15, 1000000, 25, 1) == 0 && strstr(printed, "Costs: Planted\n"),
+	   "... and the costs that were loaded stay");
+	choose("page-faults:u", "task-clock");
+	ok(printing(print_costs, 15, 5, 25, 6) == 0 &&
+		   strstr(printed,
+			  "page-faults:u...................................................               5 "
+			  "           -            -            -\n"),
+	   "T5_EVENT0's event is not the number's: it has no cost of perfex's");
+}
+
+static void *print_in_thread(void *unused)
+{
+	choose("", "");
+	return printing(print_costs, 15, 1000000, 25, 1) == 0 && strstr(printed, "Costs: Planted\n") ? unused
+												     : NULL;
+}
+
+static void test_costs_of_threads(void)
+{
+	pthread_t thread;
+	void *right = NULL;
+	pthread_create(&thread, NULL, print_in_thread, printed);
+	pthread_join(thread, &right);
+	ok(right == printed, "costs are loaded for all threads");
 }
 
 int main(void)
@@ -183,5 +312,8 @@ int main(void)
 	test_threads();
 	test_fork();
 	test_printing();
+	test_no_costs();
+	test_loading();
+	test_costs_of_threads();
 	return done();
 }
