@@ -291,8 +291,10 @@ bool sampling_cost(struct backend *backend, const struct event *event, enum prof
 	if (n < COST_ROUNDS)
 		return false;
 	double cost = INFINITY;
-	for (size_t i = 0; i < n; i++)
-		cost = fmin(cost, ((double)with[i] - (double)least) / (double)samples[i]);
+	for (size_t i = 0; i < n; i++) { /* not fmin(): libtare has this, too, and needs no libm */
+		double each = ((double)with[i] - (double)least) / (double)samples[i];
+		cost = each < cost ? each : cost;
+	}
 	qsort(rates, n, sizeof *rates, ascending);
 	*out = (struct sampling_cost){.sample_ns = cost, .events_per_ns = rates[n / 2]};
 	return out->sample_ns > 0 && out->events_per_ns > 0;
