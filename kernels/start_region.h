@@ -1,5 +1,7 @@
 /* A kernel as a function that region.c calls: kernel_call(n) keeps the registers of its caller and calls kernel_body,
- * which is the kernel's own instructions and a return. The stack is aligned as where a program starts.
+ * which is the kernel's own instructions and a return. The stack is aligned as where a program starts. On x86-64 the return
+ * reads it: it lies in the middle of a page then, wherever the program's stack begins, so that no line at the start of a
+ * page (thrash.S) shares its set of a cache.
  *
  *                      x86-64              aarch64
  *     kernel_body      1                   2                   instructions beyond the kernel's own: (keep x30,) return
@@ -19,7 +21,15 @@ kernel_call:
 	push	%r14
 	push	%r15
 	mov	%rdi, N
-	call	kernel_body
+	mov	%rsp, %rax
+	and	$-4096, %rsp
+	sub	$2032, %rsp
+	push	%rax
+	mov	-8(%rsp), %rax		/* not every cache fills on a write: of the return's line, */
+	mov	-40(%rsp), %rax		/* and of what a kernel keeps below it */
+	mov	-72(%rsp), %rax
+	call	kernel_body		/* its return is at 0x800 of a page */
+	pop	%rsp
 	pop	%r15
 	pop	%r14
 	pop	%r13

@@ -3,6 +3,7 @@
 The name of a fact that fails is the verdict: defects that are planted into the source of either are named here."""
 import json
 import os
+import subprocess
 import sys
 
 KERNELS = os.path.abspath(sys.argv[2])
@@ -12,7 +13,7 @@ from cli import *
 # lab: the machine of the closed forms (docs/closed-forms.md), LRU and nothing else: arithmetic knows its misses
 EVENTS = ["instructions", "loads", "stores", "branches", "conditional-branches", "taken-branches", "system-calls", "l1d-read-misses", "dtlb-misses", "l1d-reads",
           "l1d-accesses", "conditional-branch-misses", "branch-misses"]
-seen = tare("verify", "--quick", "--json", "--no-store", "--kernels", "array,branches,convolution", "--on", "exact,model:lab", "-e", ",".join(e + ":u" for e in EVENTS),
+seen = tare("verify", "--quick", "--json", "--no-store", "--kernels", "array,branches,convolution,thrash", "--on", "exact,model:lab", "-e", ",".join(e + ":u" for e in EVENTS),
             env=environment(TARE_KERNELS=KERNELS))
 found = json.loads(seen.out) if seen.out else {"verdicts": []}
 ok(seen.code == 0, "no event of the engine or the model is at fault", seen.err)
@@ -22,6 +23,14 @@ for v in found["verdicts"]:
     ok(v["verdict"] == "exact" and v["witnesses"], f"{v['event']} ({v['machine'] or v['source']}, {v['interface']}) is {v['verdict']}{': ' * bool(v['text'])}{v['text']}", v)
 missing = {("exact", e + ":u") for e in EVENTS[:7]} | {("model", e + ":u") for e in ("l1d-read-misses", "branch-misses")}
 equal(sorted(missing - judged), [], "all of them are judged")
+
+# ---- what a region reads of the stack, its return's address, shares no set of a cache with what the kernel sweeps over ----
+counted = set()
+for i in range(64): # each line of a page is where the stack begins once
+    seen = subprocess.run(["setarch", "-R", TARE, "count", "--no-store", "--json", "-o", "region.json", "--on", "model:lab", "-e", "l1d-read-misses:u", "--region", "kernel_body", "--",
+               KERNELS + "/thrash-region", "10"], capture_output=True, text=True, env=environment(PADDING="x" * (64 * i)))
+    counted.add(json.loads(read("region.json"))["regions"][0]["results"][0]["value"] if seen.returncode == 0 else seen.stderr)
+equal(sorted(counted), [10 * 192], "the sweeps of 'thrash' miss each time, and nothing else does, wherever the program's stack begins")
 
 # ---- a program that reads its own region: the engine counts regions from outside, so the report has the count, and the program is told none ----
 counted = []
