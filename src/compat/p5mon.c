@@ -172,6 +172,51 @@ static void print_regions(FILE *out, const struct result *result, const struct e
 	}
 }
 
+/* The title of a Pentium event; another event's own name. */
+static const char *name_of(const struct estimate *e, const struct event_table *table)
+{
+	const struct p5mon_event *event = event_of(e, table);
+	return event && strncmp(e->event, PREFIX, strlen(PREFIX)) == 0 ? event->title : e->event;
+}
+
+/* Of the means of two events, as report_perfex() has it; nothing where there are more, or one is not known. */
+static void print_ratio(FILE *out, const struct estimate *estimates, size_t n, const struct event_table *table,
+			const struct region_row *region)
+{
+	const struct estimate *pair[2] = {NULL, NULL};
+	size_t found = 0;
+	for (size_t i = 0; i < n; i++)
+		if (region || estimate_is_total(&estimates[i])) {
+			if (found < 2)
+				pair[found] = &estimates[i];
+			found++;
+		}
+	if (found != 2 || !pair[0]->known || !pair[1]->known)
+		return;
+	double above = summarise(pair[0]).mean, below = summarise(pair[1]).mean;
+	if (below == 0 || strcmp(name_of(pair[0], table), name_of(pair[1], table)) == 0)
+		return;
+	fputs("Ratio", out);
+	if (region) {
+		fputs(" in region ", out);
+		print_escaped(out, region_name(region));
+	}
+	fputs(": ", out);
+	print_escaped(out, name_of(pair[0], table));
+	fputs(" / ", out);
+	print_escaped(out, name_of(pair[1], table));
+	fprintf(out, " = %.6f\n", above / below);
+}
+
+/* Behind the lines of the thesis, whose figures have no such line. */
+static void print_ratios(FILE *out, const struct result *result, const struct event_table *table)
+{
+	print_ratio(out, result->estimates, result->n_estimates, table, NULL);
+	for (size_t i = 0; i < result->n_regions; i++)
+		print_ratio(out, result->regions[i].estimates, result->regions[i].n_estimates, table,
+			    &result->regions[i]);
+}
+
 void report_p5mon(FILE *out, const struct result *result, const struct event_table *table,
 		  const struct p5mon_header *header, bool all_results)
 {
@@ -207,6 +252,7 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 			result->under_engine ? ", including tare's engine"
 			: result->n_regions  ? ", including the regions' probes"
 					     : "");
+	print_ratios(out, result, table);
 	fputs("The intervals are run_p5mon's (population standard deviation, n degrees of freedom): they are too\n"
 	      "narrow, and here only for comparison with its reports.\n",
 	      out);

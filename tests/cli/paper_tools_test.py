@@ -228,6 +228,8 @@ has(ran.out, "Results (for 5 repetitions with a 95% confidence level):", "... ho
 has(ran.out, "\n  Instructions Executed: 4004.0 +/- 0.0 (0.000%)\n", "... and each event's mean and interval")
 has(read("results"), "0x16 -1 4004", "the parseable file has the summary line (Figure 4.7)")
 equal(ran.err, "", "... and nothing is on standard error")
+has(ran.out, "\nRatio: Data Write / Instructions Executed = 0.249750\n", "... two events have a ratio, as perfex's")
+has_not(read("results"), "Ratio", "... but not in the parseable file")
 ran = tool("run_p5mon", "-Frepetitions=2", "-F", "data_write=no", "-Fcommand=./hello", TARE_ON="exact")
 has(ran.out, "Results (for 2 repetitions", "-FKEY=VALUE overrides the file, in one word or two")
 has_not(ran.out, "Data Write", "... so that events can be left out")

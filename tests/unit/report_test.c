@@ -306,6 +306,66 @@ static void test_p5mon(void)
 	free(file);
 }
 
+/* Of two events, behind the lines of the thesis, which has none: Figures 4.4 to 4.6 stay as printed. */
+static void test_p5mon_ratio(void)
+{
+	double branches[] = {797, 797, 797}, hits[] = {498, 498, 511}, zeros[] = {0, 0, 0};
+	double region_branches[] = {3900, 3900, 3900}, region_hits[] = {2995, 2996, 2988};
+	struct estimate e[] = {
+		counted("p5mon:branches", "events", branches, 3),
+		counted("p5mon:btb_hits", "events", hits, 3),
+		counted("p5mon:data_read", "events", hits, 3),
+	};
+	struct estimate inside[] = {
+		counted("p5mon:branches", "events", region_branches, 3),
+		counted("p5mon:btb_hits", "events", region_hits, 3),
+	};
+	struct region_row region = {.name = "asm_1",
+				    .text = "asm_1",
+				    .entries = 100,
+				    .exits = 100,
+				    .threads = 1,
+				    .kind = REGION_LIBRARY,
+				    .estimates = inside,
+				    .n_estimates = 2};
+	struct result r = of(e, 2);
+	r.repetitions = 3;
+	r.executions = 3;
+	r.regions = &region;
+	r.n_regions = 1;
+	char *report = write_with(P5MON, &r), *file = write_with(P5MON_FILE, &r);
+	has(report,
+	    "  Branches: 797.0 +/- 0.0 (0.000%)\n  BTB Hits: 502.3 +/- 11.3 (2.241%)\n\n"
+	    "Region 1, entered 100 times and exited 100 times:\n  Branches: 3900.0 +/- 0.0 (0.000%) [39.0]\n"
+	    "  BTB Hits: 2993.0 +/- 6.5 (0.218%) [29.9]\n\nTotal elapsed time",
+	    "two events and a region have the lines of the thesis, and no other among them");
+	has(report,
+	    "regions' probes)\nRatio: Branches / BTB Hits = 1.586596\n"
+	    "Ratio in region 1: Branches / BTB Hits = 1.303040\n",
+	    "the ratio of two events' means follows, of all and of each region");
+	ok(!strstr(file, "Ratio"), "the parseable file has no ratio");
+	free(report);
+	free(file);
+	r.n_regions = 0;
+	r.n_estimates = 3;
+	report = write_with(P5MON, &r);
+	ok(!strstr(report, "Ratio"), "three events have no ratio");
+	free(report);
+	r.n_estimates = 2;
+	e[1] = counted("p5mon:btb_hits", "events", zeros, 3);
+	report = write_with(P5MON, &r);
+	ok(!strstr(report, "Ratio"), "nothing is divided by 0");
+	free(report);
+	e[1] = (struct estimate){.event = "p5mon:btb_hits", .unit = "events", .why = "not here", .cpu = -1};
+	report = write_with(P5MON, &r);
+	ok(!strstr(report, "Ratio"), "nor by what was not counted");
+	free(report);
+	e[1] = counted("p5mon:branches", "events", branches, 3);
+	report = write_with(P5MON, &r);
+	ok(!strstr(report, "Ratio"), "an event has no ratio to itself");
+	free(report);
+}
+
 /* ---- perfex ---- */
 
 static void test_perfex(void)
@@ -633,6 +693,7 @@ int main(void)
 	test_numbers();
 	test_interrupts_in_regions();
 	test_p5mon();
+	test_p5mon_ratio();
 	test_perfex();
 	test_text();
 	test_csv();
