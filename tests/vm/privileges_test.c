@@ -70,6 +70,39 @@ static void check_cpus(bool allowed, int paranoid)
 	counted_free(c);
 }
 
+/* Samples are allowed where counts are. */
+static void check_profile(bool allowed, const char *what, const char *const *arguments, int paranoid)
+{
+	char reason[64];
+	snprintf(reason, sizeof reason, "perf_event_paranoid is %d", paranoid);
+	struct counted *c = tare_as(NOBODY, arguments);
+	bool right = allowed ? c->status == 0 && strstr(c->said, " sample") && strstr(c->said, ", one each ")
+			     : c->status == 3 && strstr(c->said, reason);
+	if (!ok(right, "perf_event_paranoid %d: %s %s", paranoid, what,
+		allowed ? "are sampled" : "are not sampled, by that setting"))
+		printf("# status %d: %s\n", c->status, c->said);
+	counted_free(c);
+}
+
+static void check_profiles(const struct setting *s)
+{
+	const char *loop = kernel("loop");
+	check_profile(s->user, "an unprivileged user's cycles",
+		      (const char *const[]){"profile", "--no-store", "-e", "cycles:u", "--gaps", "fixed", "-c",
+					    "10007", loop, "1000000", NULL},
+		      s->paranoid);
+	check_profile(s->user, "what an unprivileged user asks for without a name",
+		      (const char *const[]){"profile", "--no-store", loop, "1000000", NULL}, s->paranoid);
+	check_profile(s->kernel, "the kernel's cycles",
+		      (const char *const[]){"profile", "--no-store", "-e", "cycles:k", "--gaps", "fixed", "-c",
+					    "1009", loop, "1000", NULL},
+		      s->paranoid);
+	check_profile(s->cpus, "whole CPUs",
+		      (const char *const[]){"profile", "--no-store", "-a", "-e", "cycles:u", "--gaps", "fixed", "-c",
+					    "10007", loop, "1000000", NULL},
+		      s->paranoid);
+}
+
 static json_t *doctor(uid_t uid)
 {
 	struct counted *c = tare_as(uid, (const char *const[]){"doctor", "--json", NULL});
@@ -233,6 +266,7 @@ int main(void)
 		if (s->user && !s->kernel)
 			check_no_level(s->paranoid);
 		check_cpus(s->cpus, s->paranoid);
+		check_profiles(s);
 		check_doctor(s);
 	}
 	other_users_processes();
