@@ -275,8 +275,8 @@ static bool write_reports(struct compare_command_line *x)
 /* ---- a comparison that failed ---- */
 
 struct failure_rendering {
-	const char **gates;
-	size_t n_gates;
+	const char **names, **gates;
+	size_t n_names, n_gates;
 	const struct error *error;
 };
 
@@ -289,7 +289,7 @@ static void render_failed_markdown(FILE *out, void *context)
 static void render_failed_junit(FILE *out, void *context)
 {
 	const struct failure_rendering *f = context;
-	report_failed_comparison_junit(out, f->gates, f->n_gates, f->error);
+	report_failed_comparison_junit(out, f->names, f->n_names, f->gates, f->n_gates, f->error);
 }
 
 /* CI reads these files, and not the messages: what is missing there looks like a job without gates. */
@@ -297,6 +297,12 @@ static void write_failure(struct compare_command_line *x, const struct error *er
 {
 	const struct compare_request *r = &x->request;
 	struct failure_rendering failure = {.error = err};
+	struct error own = {0};
+	if (x->sides.count == 0 && x->builds.count > 1)
+		compare_find_sides(x, &own); /* a build failed: their names are known */
+	if ((failure.names = arena_alloc(&x->arena, (x->sides.count + 1) * sizeof *failure.names)))
+		for (; failure.n_names < x->sides.count; failure.n_names++)
+			failure.names[failure.n_names] = x->sides.items[failure.n_names].name;
 	if ((failure.gates = arena_alloc(&x->arena, (r->gates.count + 1) * sizeof *failure.gates)))
 		for (; failure.n_gates < r->gates.count; failure.n_gates++)
 			failure.gates[failure.n_gates] = r->gates.items[failure.n_gates].text;

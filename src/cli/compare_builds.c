@@ -73,9 +73,10 @@ static bool check_out(struct compare_command_line *x, struct error *err)
 		if (!build ||
 		    !(build->directory = arena_printf(&x->arena, "%s/%s", build->folder, repository.prefix)))
 			return error_no_memory(err);
-		if (!revision_check_out(&repository, revisions[i], build->folder, err))
-			return false;
 	}
+	for (size_t i = 0; i < 2; i++)
+		if (!revision_check_out(&repository, revisions[i], x->builds.items[i].folder, err))
+			return false;
 	return true;
 }
 

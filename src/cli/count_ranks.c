@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "cli/say.h"
@@ -138,6 +139,27 @@ static bool write_job(struct count_command *count, const struct job *job)
 	return false;
 }
 
+/* What started the ranks may end them at once: Open MPI does after MPI_Abort, 60 ms after its SIGTERM. */
+static void tell_interim(void *context, const struct job *job)
+{
+	struct count_command *count = context;
+	const struct count_request *r = &count->request;
+	struct stat status;
+	/* the whole report takes its place; what a pipe was given stays */
+	bool to_file = r->output && strcmp(r->output, "-") != 0 &&
+		       (stat(r->output, &status) != 0 || S_ISREG(status.st_mode));
+	bool data = r->format != FORMAT_TEXT && !r->output;
+	char *files = to_file ? NULL : ranks_files(count->ranks);
+	if (to_file)
+		write_job(count, job);
+	if (files && !r->quiet && !data)
+		fprintf(stderr,
+			"tare: interrupted, and ranks are at work; if all are killed now: tare report --merge "
+			"%s\n",
+			files);
+	free(files);
+}
+
 static void tell_waiting(void *context, const char *at_work, const char *never_began)
 {
 	const struct count_command *count = context;
@@ -184,6 +206,7 @@ int count_ranks_finish(struct count_command *count, int code)
 					.failed = count->program && result->wait_status != 0 &&
 						  !result->interrupted,
 					.tell = tell_waiting,
+					.interim = tell_interim,
 					.context = count};
 	struct error err = {0};
 	struct job *job = NULL;

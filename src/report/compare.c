@@ -323,9 +323,9 @@ static void add_method(struct document *d, const struct comparison *c)
 		str_appendf(&text, "%zu runs of each, in random order (seed %llu): %zu executions in %.3g s",
 			    c->repetitions, (unsigned long long)c->seed, executions, seconds);
 	else
-		str_append(&text,
-			   "stored runs, which were not made in turns: a change of the machine between them "
-			   "looks like a difference");
+		str_appendf(&text, "stored runs, which were not made in turns: %s",
+			    c->machines ? document_escaped(d, c->machines)
+					: "a change of the machine between them looks like a difference");
 	if (c->layout)
 		str_appendf(&text, "; drawn for each execution: %s", c->layout);
 	if (c->tests > 1)

@@ -23,10 +23,12 @@ void report_comparison_html(FILE *out, const struct comparison *comparison, cons
 void report_comparison_junit(FILE *out, const struct comparison *comparison);
 
 /* For a comparison that failed: these two files state the reason, so that a reader does not take them for a pass.
- * gates: their texts; each is an <error>. Without gates, one <error> stands for the comparison. */
+ * names: of the commands, the baseline first, as far as they are known; gates: their texts. Each gate of each
+ * command is an <error>, under the name that it has when the comparison works. Without gates, one <error> stands
+ * for the comparison. */
 void report_failed_comparison_markdown(FILE *out, const struct error *error);
-void report_failed_comparison_junit(FILE *out, const char *const *gates, size_t n_gates,
-				    const struct error *error);
+void report_failed_comparison_junit(FILE *out, const char *const *names, size_t n_names, const char *const *gates,
+				    size_t n_gates, const struct error *error);
 
 /* Shared by the writers. Words of a verdict: "less", "none seen; 0.4 % would be". */
 const char *comparison_verdict_text(struct document *document, const struct compared *compared);

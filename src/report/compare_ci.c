@@ -146,6 +146,19 @@ static void begin_suite(FILE *out, size_t tests, size_t failed, size_t undecided
 		tests, failed, undecided);
 }
 
+/* A test is known by these two from one job to the next: they are the same when the comparison fails. */
+static void begin_case(FILE *out, const char *command, const char *gate)
+{
+	fputs("  <testcase classname=\"tare", out);
+	if (command) {
+		fputc('.', out);
+		xml(out, command);
+	}
+	fputs("\" name=\"", out);
+	xml(out, gate);
+	fputs("\">", out);
+}
+
 void report_comparison_junit(FILE *out, const struct comparison *c)
 {
 	size_t failed = 0, undecided = 0;
@@ -156,11 +169,7 @@ void report_comparison_junit(FILE *out, const struct comparison *c)
 	begin_suite(out, c->n_gates, failed, undecided);
 	for (size_t i = 0; i < c->n_gates; i++) {
 		const struct gate_result *gate = &c->gates[i];
-		fputs("  <testcase classname=\"tare.", out);
-		xml(out, c->names[gate->command]);
-		fputs("\" name=\"", out);
-		xml(out, gate->text);
-		fputs("\">", out);
+		begin_case(out, c->names[gate->command], gate->text);
 		if (gate->outcome != GATE_PASSED) {
 			const char *element = gate->outcome == GATE_FAILED ? "failure" : "error";
 			fprintf(out, "<%s message=\"", element);
@@ -176,14 +185,15 @@ void report_comparison_junit(FILE *out, const struct comparison *c)
 	fputs("</testsuite>\n", out);
 }
 
-void report_failed_comparison_junit(FILE *out, const char *const *gates, size_t n_gates, const struct error *error)
+void report_failed_comparison_junit(FILE *out, const char *const *names, size_t n_names, const char *const *gates,
+				    size_t n_gates, const struct error *error)
 {
-	size_t n = n_gates ? n_gates : 1;
-	begin_suite(out, n, 0, n);
-	for (size_t i = 0; i < n; i++) {
-		fputs("  <testcase classname=\"tare\" name=\"", out);
-		xml(out, n_gates ? gates[i] : "the comparison");
-		fputs("\"><error message=\"", out);
+	size_t n = n_gates ? n_gates : 1, times = n_gates && n_names > 1 ? n_names - 1 : 1;
+	begin_suite(out, n * times, 0, n * times);
+	for (size_t i = 0; i < n * times; i++) {
+		begin_case(out, n_gates && n_names > 1 ? names[1 + i % times] : NULL,
+			   n_gates ? gates[i / times] : "the comparison");
+		fputs("<error message=\"", out);
 		xml(out, error->text);
 		fputs("\"/></testcase>\n", out);
 	}

@@ -140,6 +140,8 @@ void report_comparison_json(FILE *out, const struct comparison *c)
 	json_write_close(&json, ']');
 	write_gates(&json, c);
 	json_write_open(&json, "notes", '[');
+	if (c->machines)
+		json_write_text(&json, NULL, c->machines);
 	for (size_t i = 0; i < c->n_notes; i++)
 		json_write_text(&json, NULL, c->notes[i].text);
 	json_write_close(&json, ']');

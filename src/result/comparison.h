@@ -76,6 +76,7 @@ struct comparison {
 	uint64_t seed;      /* of the order of executions */
 	bool interleaved;   /* false: of stored runs */
 	bool interrupted;
+	const char *machines;  /* of runs that were kept: in what their machines differ; NULL: in nothing */
 	const char *layout;    /* what was drawn anew for each execution; NULL: nothing, or not known any more */
 	bool shows_misleading; /* rates were judged against the time */
 	const struct result_note *notes;

@@ -30,6 +30,8 @@ bool ranks_begin(const char *base, const struct rank_place *place, struct ranks_
 
 void ranks_part(struct ranks_folder *folder) { ranks_leave(folder); }
 
+char *ranks_files(const struct ranks_folder *folder) { return ranks_pattern(folder); }
+
 void ranks_reported(struct ranks_folder *folder) { ranks_over(folder); }
 
 size_t ranks_text(struct str *out, size_t n, bool (*of)(const void *context, size_t rank), const void *context)
@@ -57,7 +59,7 @@ struct rank_wait {
 	size_t size;
 	unsigned char *states; /* [size], enum rank_state */
 	uint64_t began_ns, interrupted_ns;
-	bool told;
+	bool told, told_interim;
 };
 
 struct state_of {
@@ -116,38 +118,6 @@ static void sleep_ns(uint64_t ns)
 {
 	struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 	nanosleep(&time, NULL);
-}
-
-/* *report: this rank is to report, and w->states says of what. */
-static bool wait_for_all(struct rank_wait *w, bool *report, struct error *err)
-{
-	uint64_t pause_ns = POLL_FIRST_NS, most_ns = POLL_MOST_NS * (1 + w->size / POLL_RANKS);
-	struct clock clock = clock_monotonic();
-	*report = false;
-	w->began_ns = clock_now_ns(&clock);
-	for (;;) {
-		uint64_t now_ns = clock_now_ns(&clock);
-		enum ranks_chair chair = ranks_take_chair(w->folder);
-		if (*w->options->interrupt && !w->interrupted_ns)
-			w->interrupted_ns = now_ns;
-		if (chair == CHAIR_OVER)
-			return true;
-		if (chair == CHAIR_ANOTHERS &&
-		    (w->options->failed || w->interrupted_ns || now_ns - w->began_ns >= w->options->timeout_ns))
-			return true;
-		if (chair == CHAIR_MINE) {
-			if (!ranks_look(w->folder, w->states, err))
-				return false;
-			enum decision decision = decide(w, now_ns);
-			*report = decision == DECIDED_REPORT;
-			if (decision != DECIDED_WAIT)
-				return true;
-		}
-		sleep_ns(pause_ns);
-		pause_ns = w->interrupted_ns            ? POLL_FIRST_NS
-			   : pause_ns * 3 / 2 < most_ns ? pause_ns * 3 / 2
-							: most_ns;
-	}
 }
 
 /* ---- putting together ---- */
@@ -218,6 +188,54 @@ static bool put_together(const struct rank_wait *w, const struct rank_place *pla
 	return done;
 }
 
+/* ---- until then ---- */
+
+static void tell_interim(struct rank_wait *w, const struct rank_place *place)
+{
+	struct error own = {0}; /* the whole report will meet it, too */
+	struct job *job = NULL;
+	if (w->told_interim || !w->options->interim)
+		return;
+	w->told_interim = true;
+	if (put_together(w, place, &job, &own))
+		w->options->interim(w->options->context, job);
+	job_free(job);
+}
+
+/* *report: this rank is to report, and w->states says of what. */
+static bool wait_for_all(struct rank_wait *w, const struct rank_place *place, bool *report, struct error *err)
+{
+	uint64_t pause_ns = POLL_FIRST_NS, most_ns = POLL_MOST_NS * (1 + w->size / POLL_RANKS);
+	struct clock clock = clock_monotonic();
+	*report = false;
+	w->began_ns = clock_now_ns(&clock);
+	for (;;) {
+		uint64_t now_ns = clock_now_ns(&clock);
+		enum ranks_chair chair = ranks_take_chair(w->folder);
+		if (*w->options->interrupt && !w->interrupted_ns)
+			w->interrupted_ns = now_ns;
+		if (chair == CHAIR_OVER)
+			return true;
+		if (chair == CHAIR_ANOTHERS &&
+		    (w->options->failed || w->interrupted_ns || now_ns - w->began_ns >= w->options->timeout_ns))
+			return true;
+		if (chair == CHAIR_MINE) {
+			if (!ranks_look(w->folder, w->states, err))
+				return false;
+			enum decision decision = decide(w, now_ns);
+			*report = decision == DECIDED_REPORT;
+			if (decision != DECIDED_WAIT)
+				return true;
+			if (w->interrupted_ns)
+				tell_interim(w, place);
+		}
+		sleep_ns(pause_ns);
+		pause_ns = w->interrupted_ns            ? POLL_FIRST_NS
+			   : pause_ns * 3 / 2 < most_ns ? pause_ns * 3 / 2
+							: most_ns;
+	}
+}
+
 bool ranks_end(struct ranks_folder *folder, const struct rank_place *place, const char *text, size_t length,
 	       const struct ranks_waiting *waiting, struct job **out, struct error *err)
 {
@@ -228,7 +246,7 @@ bool ranks_end(struct ranks_folder *folder, const struct rank_place *place, cons
 		return false;
 	if (!(w.states = calloc(w.size, 1)))
 		return error_no_memory(err);
-	bool done = wait_for_all(&w, &report, err) && (!report || put_together(&w, place, out, err));
+	bool done = wait_for_all(&w, place, &report, err) && (!report || put_together(&w, place, out, err));
 	free(w.states);
 	return done;
 }

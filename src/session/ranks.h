@@ -32,6 +32,9 @@ struct ranks_waiting {
 	bool failed; /* the program did */
 	/* told once, when the waiting gets long: ranks as "1, 3-7"; may be NULL */
 	void (*tell)(void *context, const char *at_work, const char *never_began);
+	/* told once, when an interrupt finds ranks at work: what started the ranks may kill this one before they
+	 * have ended. What is there by then; may be NULL */
+	void (*interim)(void *context, const struct job *job);
 	void *context;
 };
 
@@ -40,6 +43,10 @@ struct ranks_waiting {
  * not be put together. */
 bool ranks_end(struct ranks_folder *folder, const struct rank_place *place, const char *text, size_t length,
 	       const struct ranks_waiting *waiting, struct job **out, struct error *err);
+
+/* Where the results of this round are, for `tare report --merge`: "/tmp/tare-ranks-0/JOB/0.*.json"; to be
+ * freed. */
+char *ranks_files(const struct ranks_folder *folder);
 
 /* The report is out: the ranks' files go. */
 void ranks_reported(struct ranks_folder *folder);

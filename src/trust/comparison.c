@@ -366,6 +366,50 @@ static bool remark_given(struct comparing *x)
 	return done;
 }
 
+/* "host (a, b), kernel (6.1, 6.2)": in what two machines differ; how much that is. */
+static size_t differing_machines(struct str *out, const struct machine_facts *a, const struct machine_facts *b)
+{
+	const struct {
+		const char *what, *a, *b;
+	} facts[] = {{"host", a->hostname, b->hostname},
+		     {"CPU", a->cpu, b->cpu},
+		     {"hypervisor", a->hypervisor, b->hypervisor},
+		     {"kernel", a->kernel, b->kernel}};
+	size_t n = 0;
+	for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+		if (facts[i].a && facts[i].b && strcmp(facts[i].a, facts[i].b) != 0)
+			str_appendf(out, "%s%s (%s, %s)", n++ ? ", " : "", facts[i].what,
+				    *facts[i].a ? facts[i].a : "none", *facts[i].b ? facts[i].b : "none");
+	if (a->cpus > 0 && b->cpus > 0 && a->cpus != b->cpus)
+		str_appendf(out, "%snumber of CPUs (%d, %d)", n++ ? ", " : "", a->cpus, b->cpus);
+	return n;
+}
+
+/* Runs that were kept may be of several machines. Exact counts under --reproducible do not show it. */
+static bool tell_machines(struct comparison *c)
+{
+	struct str text = {0};
+	for (size_t i = 1; i < c->n; i++) {
+		const struct result *first = c->results[0], *other = c->results[i];
+		bool alike = other->conditions && strstr(other->conditions, "--reproducible"), noisy = false;
+		struct str facts = {0};
+		for (size_t r = 0; r < c->n_rows; r++)
+			noisy |= c->rows[r].commands[i].has_numbers && has_noise(c->rows[r].commands[i].estimate);
+		if (differing_machines(&facts, &first->machine, &other->machine) && (noisy || !alike))
+			str_appendf(&text, "%s%s was counted on another machine than %s: %s; %s",
+				    text.text ? "; " : "", c->names[i], c->names[0], facts.text ? facts.text : "",
+				    noisy ? "what differs may be the machine"
+					  : "programs may choose other code there; --reproducible shows both the "
+					    "same machine");
+		text.failed |= facts.failed;
+		str_free(&facts);
+	}
+	c->machines = text.text ? arena_strdup(&c->arena, text.text) : NULL;
+	bool done = !text.failed && (c->machines || !text.text);
+	str_free(&text);
+	return done;
+}
+
 static bool remark_floor(struct comparing *x)
 {
 	bool noisy = false, floor = false;
@@ -426,8 +470,8 @@ struct comparison *trust_compare(const struct result *const *results, const char
 		c->n_rows = x.rows.count;
 		if (c->n_rows)
 			memcpy(c->rows, x.rows.items, c->n_rows * sizeof *c->rows);
-		done = compare_all(&x) && remark_varying(&x) && remark_given(&x) && carry_notes(&x) &&
-		       remark_floor(&x) && keep(&x);
+		done = compare_all(&x) && remark_varying(&x) && remark_given(&x) && tell_machines(c) &&
+		       carry_notes(&x) && remark_floor(&x) && keep(&x);
 	} else {
 		done = false;
 	}

@@ -1,4 +1,6 @@
 """tare compare: git revisions, compilers and flags, runs that were kept, rates that mislead."""
+import sqlite3
+
 from cli import *
 
 EVENTS = "page-faults,elapsed-time"  # count on every machine
@@ -142,6 +144,23 @@ tare("count", "--on", more, "-e", "instructions", "-r", "3", "true", env=kept)
 for gate, code in (("+1%", 1), ("+3%", 0)):
     seen = compare("@1", "@2", "--gate", f"instructions<{gate}", code=code, cwd=folder, env=kept)
 ok("were not made in turns" in " ".join(seen.out.split()), "a note says that kept runs were not made in turns", seen)
+seen = compare("@1", "@2", code=0, cwd=folder, env=kept)
+ok("another machine" not in seen.out, "of one machine nothing is said", seen)
+store = sqlite3.connect(kept["TARE_STORE"])
+here = dict(zip(("host", "CPU", "kernel", "cpus"), store.execute("SELECT hostname, cpu, kernel, cpus FROM machines").fetchone()))
+store.execute("INSERT INTO machines SELECT 77, " + ", ".join(f"'{c}2'" if c in ("hostname", "cpu", "kernel") else "cpus + 1" if c == "cpus" else c
+              for c in [row[1] for row in store.execute("PRAGMA table_info(machines)")][1:]) + " FROM machines LIMIT 1")
+store.execute("UPDATE runs SET machine = 77 WHERE id = 2")
+store.commit()
+said = (f"@2 was counted on another machine than @1: host ({here['host']}, hostname2), CPU ({here['CPU']}, cpu2), kernel ({here['kernel']}, kernel2), "
+        f"number of CPUs ({here['cpus']}, {here['cpus'] + 1}); what differs may be the machine")
+seen = compare("@1", "@2", code=0, cwd=folder, env=kept)
+ok(said in " ".join(seen.out.split()), "kept runs of two machines: in what the machines differ", seen)
+ok(said in json.loads(compare("@1", "@2", "--json", code=0, cwd=folder, env=kept).out)["notes"], "in JSON, too", said)
+ok(said in " ".join(tare("report", "@last", env=kept).out.split()), "and in the comparison that was kept")
+store.execute("UPDATE runs SET machine = (SELECT machine FROM runs WHERE id = 1) WHERE id = 2")
+store.commit()
+store.close()
 seen = compare("@1", "true", "--on", more, "--gate", "instructions<+1%", code=1, cwd=folder, env=kept)
 seen = compare("@2", "@1", "--gate", "cycles<+1%", code=3, cwd=folder, env=kept)
 seen = compare("@nothing", "true", code=3, cwd=folder, env=kept)

@@ -136,6 +136,8 @@ for what, commands, options, words in (("a command that fails", ("true", "sh -c 
                 "--export-markdown", "m.md", "--export-json", "no.json", "--export-html", "no.html", *options, *commands)
     suite = xml.dom.minidom.parse("j.xml").documentElement
     errors = [e.getAttribute("message") for e in suite.getElementsByTagName("error")]
+    equal([(c.getAttribute("classname"), c.getAttribute("name")) for c in suite.getElementsByTagName("testcase")],
+          [(f"tare.{'b' if options else 'B'}", f"instructions<+{n}%") for n in (1, 2)], f"{what}: JUnit's tests have the names that they have when the comparison works")
     ok(seen.code == 3 and suite.getAttribute("tests") == suite.getAttribute("errors") == "2" and len(errors) == 2 and
        all(words in e for e in errors), f"{what}: JUnit has an error for each gate", (seen, errors))
     ok("nothing was compared" in read("m.md") and words in read("m.md"), f"{what}: Markdown says it", read("m.md"))

@@ -240,6 +240,29 @@ waiter.send_signal(signal.SIGTERM)
 one = finish(waiter)
 has(one.err, "rank 1: never began to count", "SIGTERM ends the waiting, and who is missing is named")
 
+# ---- an interrupt while another rank is at work: what started them may kill both before that one has ended ----
+for output in ((), ("-o", "interim.txt")):
+    other = "stubborn" + "".join(output[:1])
+    os.mkfifo(other)
+    job_id = new_job()
+    stubborn = launch("openmpi", [1], lambda rank: [*known(rank), *output, "sh", "-c", f"trap '' TERM; read line < {other}"], size=2, job=job_id)[0]
+    with open(other, "w", encoding="ascii") as pipe: # its program is at work
+        waiter = launch("openmpi", [0], with_true("--ranks-timeout", "500", *output), size=2, job=job_id)[0]
+        while not any(name.endswith(".json") for _, _, files in os.walk(RUN) for name in files):
+            time.sleep(0.01)
+        waiter.send_signal(signal.SIGTERM)
+        if output:
+            while not os.path.exists("interim.txt") or not os.path.getsize("interim.txt"):
+                time.sleep(0.01)
+            text = read("interim.txt")
+            ok("rank 1" in text and re.search(r"^  cycles +≥ 1,000 ", text, re.M), "-o FILE has what is there as soon as the interrupt comes", text)
+        one = finish(waiter)
+        if not output:
+            has(one.err, re.compile(rf"^tare: interrupted, and ranks are at work; if all are killed now: tare report --merge {RUN}/tare-ranks-\d+/\w+/0\.\*\.json$", re.M),
+                "an interrupt while ranks are at work: where the counts are is told at once")
+        equal(len(re.findall("ranks of", one.err)), 0 if output else 1, "and there is one report")
+    finish(stubborn)
+
 # ---- several counts in one job ----
 script = 'for i in 1 2 3; do "$TARE" count --on "$REC" -e cycles -o round-$i.txt true || exit 9; done'
 job_id = new_job()

@@ -281,6 +281,13 @@ bool ranks_put(struct ranks_folder *f, const char *text, size_t length, struct e
 	return done;
 }
 
+char *ranks_pattern(const struct ranks_folder *f)
+{
+	struct str text = {0};
+	str_appendf(&text, "%s/%zu.*.json", f->path, f->round);
+	return str_take(&text);
+}
+
 enum ranks_chair ranks_take_chair(struct ranks_folder *f)
 {
 	char name[NAME_BYTES];

@@ -44,6 +44,9 @@ void ranks_leave(struct ranks_folder *folder);
 /* Leaves this rank's result. */
 bool ranks_put(struct ranks_folder *folder, const char *text, size_t length, struct error *err);
 
+/* The names of the round's results, as a shell's pattern; to be freed. NULL: out of memory. */
+char *ranks_pattern(const struct ranks_folder *folder);
+
 enum ranks_chair { CHAIR_MINE, CHAIR_ANOTHERS, CHAIR_OVER /* the round was reported */ };
 /* Does not wait. */
 enum ranks_chair ranks_take_chair(struct ranks_folder *folder);
