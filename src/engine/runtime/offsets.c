@@ -1,7 +1,9 @@
 /* What entry.S has to know of C's: build.sh compiles this to assembly, and the texts in it that begin with
    "#define" become offsets.h. */
+#include "engine/runtime/entry.h"
 #include "engine/runtime/os/kernel.h"
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/wire/start.h"
 
 #define DEFINE(name, value) __asm__ volatile("\n.ascii \"#define " #name " %c0\"" : : "i"(value))
 #define MEMBER(name, member) DEFINE(name, __builtin_offsetof(struct thread, member))

@@ -1,5 +1,15 @@
 /* The host's hand-over: the runtime's own memory, the first thread, and the program's first block. */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/os/signal.h"
+#include "engine/runtime/os/state.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/stream/stream.h"
+#include "engine/runtime/thread.h"
 
 _Static_assert(sizeof(struct thread) <= THREAD_BYTES - 0, "the counters follow");
 

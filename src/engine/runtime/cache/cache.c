@@ -15,6 +15,14 @@
  *  4. A page's list has every live block that begins there, and each number once at most: one that was dropped
  *     from elsewhere (tail_from) stays in it, and may become live again in its old place.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/emit.h"
 
 #define ROOM_BYTES 32768u

@@ -7,7 +7,19 @@
  * What always holds: t->pc is where the program goes on whenever resume is about to be entered, and t->reg is
  * complete; thread.where becomes 0 only after all that the exit says has been read.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/os/signal.h"
+#include "engine/runtime/os/state.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 
 #define MISSES_BETWEEN 16
 #define COPIES 4 /* of a one-block loop: measured, 5 cycles a turn with one counter, 1.5 with four */

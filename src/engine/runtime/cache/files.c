@@ -13,7 +13,9 @@
  *     session: they look behind their next system call. Other programs, which do not have the file mapped, are not
  *     seen.
  */
+#include "engine/runtime/cache/memory.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 enum {
 	SYS_fstat = 5,

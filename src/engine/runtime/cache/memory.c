@@ -9,7 +9,14 @@
  *     mapping, from a private one of a file that may be written, and from pages that are written again and again,
  *     only to blocks that are compared with memory before each execution.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 #define FAULTS_MAX 8
 #define MODULE_UNKNOWN 0xfffffffeu /* a file's, whose name is still to be read from /proc/self/maps */

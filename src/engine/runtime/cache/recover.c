@@ -32,6 +32,12 @@
  *  3. The access stream agrees, too: stream_left() completes the record of a block that is left in its middle.
  *  4. rt.lock is held; the interrupted thread is the caller or is stopped.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
 #define MARKS_MAX 2048u

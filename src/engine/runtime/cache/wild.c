@@ -9,7 +9,12 @@
  * (translate/exits.c); calls leave their return address, and jumps by way of a rip-relative word have one of their
  * own.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/stream/stream.h"
+#include "engine/runtime/thread.h"
 
 bool wild(uint64_t pc) { return pc + 0x800000000000ull >= 0x1000000000000ull; }
 

@@ -11,6 +11,10 @@
  * segment's begin to its end, and in the core's memory else; where the flags matter they are in ax meanwhile, and
  * rax in a spill slot.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
 static void jump_if(struct emit *e, unsigned condition, const uint8_t *to) /* to NULL: in a probe */

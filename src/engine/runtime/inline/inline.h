@@ -27,6 +27,7 @@
 #define TARE_ENGINE_RUNTIME_INLINE_INLINE_H
 
 #include "engine/runtime/stream/stream.h"
+#include "engine/runtime/thread.h"
 #include "model/core/fast/inline.h"
 
 #pragma GCC visibility push(hidden)

@@ -19,6 +19,7 @@
  *  4. By themselves they are made as far as the first that will fault.
  *  5. An access that is not aligned is never found by the check, nor is one that crosses a granule's end.
  */
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/translate/translation.h"
 
 /* one granule is asked for: first bytes so far apart cross a granule's end in one of eight cases */

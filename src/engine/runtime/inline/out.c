@@ -12,6 +12,10 @@
  * processor; no table is read, as one of all sites is in no cache of it; a stub and what it says are in one of its
  * lines. While the stack is the runtime's the program's is in i.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
 #define STUB_MOST 96u

@@ -5,6 +5,12 @@
  * site, nor do those sites' operands need them; a site's operand is the one that its instruction accesses, as the
  * program's registers are before it.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 #include "engine/runtime/translate/translation.h"
 
 struct model_inline inline_where[INLINE_MACHINES];

@@ -5,7 +5,11 @@
  * code carries is handed to the machine before, and the machine's goes on in the code behind. All machines' times
  * are of one clock.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 static uint64_t *recency_of(struct thread *t, unsigned machine)
 {

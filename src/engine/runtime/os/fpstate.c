@@ -10,7 +10,12 @@
  *     when the thread has used them, and its header always names x87 and SSE, so that what a handler writes for
  *     them counts.
  */
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/state.h"
+#include "engine/runtime/record/record.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/x86/served.h"
 
 #define MAGIC1 0x46505853u
 #define MAGIC2 0x46505845u

@@ -12,7 +12,11 @@
  *     child has it by its memory.
  *  3. The kernel's soft limit follows what the engine maps (memory_place).
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/calls.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 #define RLIM_INFINITY_ (~0ull)
 #define BEYOND (1ull << 40) /* what the engine may come to take */

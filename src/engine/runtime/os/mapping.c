@@ -7,7 +7,15 @@
  *  2. The program changes no mapping of the engine's. The cache and its tables give way (cache_move); for the rest
  *     the program is told what it would be told of memory that is not there, or that there is no room.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 enum { MREMAP_FIXED_ = 2, MREMAP_DONTUNMAP_ = 4, SHM_REMAP_ = 040000 };
 enum {

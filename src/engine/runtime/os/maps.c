@@ -1,6 +1,6 @@
 /* /proc/self/maps, line by line: for cache/memory.c (what is executable) and stream/objects.c (which data lies
  * where). */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/cache/memory.h"
 
 static uint64_t hex(const char **text)
 {

@@ -14,7 +14,10 @@
  *  3. The file is read again to find where the digits lie. What the program read is changed only where it equals
  *     that text.
  */
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/calls.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 enum { SYS_fstatfs = 138, PROC_MAGIC = 0x9fa0, SEEK_CUR_ = 1, DIGITS = 16 };
 

@@ -14,7 +14,10 @@
  *     it. Where it could not be put there, or the filter is too long, or in strict mode, the engine makes as few
  *     calls as it can (rt.calls_denied).
  */
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/calls.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 enum { SET_MODE_FILTER = 1, PR_SET_SECCOMP_ = 22, MODE_STRICT = 1, MODE_FILTER = 2, MOST = 4096 };
 enum { LOAD = 0x20, LOAD_CONSTANT = 0x00, EQUAL = 0x15, AT_LEAST = 0x35, RETURN = 0x06 };

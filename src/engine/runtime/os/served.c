@@ -15,7 +15,12 @@
  *     noticed when their block is translated (rt.exceeds): from then on signal frames hold these registers, too.
  *  3. Served random numbers are predictable, by design: docs/security.md.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/os/state.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 void served_look(void)
 {

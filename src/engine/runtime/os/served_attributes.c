@@ -19,7 +19,9 @@
  *     (RECORD_SAW_ATTRIBUTES).
  *  2. What the program cannot write to is not written: the kernel has written there before.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/thread.h"
 
 enum { /* asm/unistd_64.h */
        NR_stat = 4,

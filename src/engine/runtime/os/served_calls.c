@@ -26,7 +26,10 @@
  *     SCM_CREDENTIALS). One alone is translated: the first program's parent, which is not the program's; shells
  *     ask for it when they begin.
  */
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/served.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 enum { /* asm/unistd_64.h */
        NR_select = 23,

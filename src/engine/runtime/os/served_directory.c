@@ -10,7 +10,10 @@
  *  2. What the kernel gave is given, each entry once. A directory that is too large (BYTES_MOST), or whose entries
  *     have no positions of their own, comes in the kernel's order.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/thread.h"
 
 enum { NR_fstat = 5, NR_getdents = 78, NR_getdents64 = 217, SEEK_SET_ = 0, SEEK_CUR_ = 1, ENTRY_MOST = 280 };
 #define KEPT 32u

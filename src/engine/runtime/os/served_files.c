@@ -7,7 +7,10 @@
  *     first: what cannot be opened stays so.
  *  2. The descriptor is the one that the real file would have, close-on-exec likewise; it can only be read.
  */
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/served.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 enum { O_ACCMODE_ = 3, O_CLOEXEC_ = 02000000, AT_FDCWD_ = -100, NR_dup3 = 292, MFD_CLOEXEC_ = 1 };
 #define PATH_MOST 64u

@@ -16,7 +16,10 @@
  *     there unknown to this file is noted then, and another gap is looked for.
  *  3. Where a step fails, the memory stays where the kernel has put it: inputs() names addresses then.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/thread.h"
 
 #define WINDOW_START 0x7f0000000000ull
 #define WINDOW_END 0x7ff000000000ull

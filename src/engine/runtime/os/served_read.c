@@ -2,7 +2,9 @@
  * What the program has read, where it is chosen what it sees of the machine: random devices give served random
  * numbers, and of all else the bytes are noted by the kind of what they came from (enum record_saw).
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/thread.h"
 
 enum { NR_fstat = 5, NR_fstatfs = 138, NR_preadv = 295 };
 

@@ -7,7 +7,10 @@
  * What always holds: a mapping of a file has device 00:01 and number 1, all others have zeros. The kernel's page
  * for old system calls ([vsyscall]) is left out: kernels are built with and without it.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/thread.h"
 
 #define PATH_COLUMN 73u /* fs/proc/task_mmu.c */
 

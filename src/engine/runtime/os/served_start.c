@@ -10,6 +10,7 @@
  * that are not in the list below are left out; what a kernel does not have is AT_IGNORE. The vdso is withheld
  * (AT_SYSINFO_EHDR): clocks are read by system calls then. The host has unmapped it (inject/takeover.c).
  */
+#include "engine/runtime/os/served.h"
 #include "engine/runtime/runtime.h"
 
 enum { /* of the auxiliary vector */

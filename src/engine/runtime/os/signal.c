@@ -13,7 +13,18 @@
  *  3. Frames have the kernel's layout (arch/x86/kernel/signal_64.c, struct rt_sigframe), with the full xsave area
  *     (fpstate.c).
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/os/signal.h"
+#include "engine/runtime/os/state.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 
 enum {
 	SA_NOCLDSTOP = 1,

@@ -11,7 +11,12 @@
  *     models and without, inline or not. The header that was stored is made to say so, too: it is what the next
  *     xrstor goes by.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/state.h"
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/stream/stream.h"
+#include "engine/runtime/thread.h"
 
 /* x87 and SSE by sigreturn, masks and the upper 16 registers by model/core/fast/saved_vectors.h */
 #define MARKED                                                                                                    \

@@ -6,7 +6,17 @@
  * then is not counted; a call that the kernel itself rewinds has been executed and is counted again when it is
  * repeated.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/os/signal.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 static void count_call(struct thread *t, uint64_t nr)
 {

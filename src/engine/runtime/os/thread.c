@@ -4,7 +4,17 @@
  * What always holds: a slot's memory is never given back, so that a late reader of rt.threads finds it; a slot is
  * free when its state is 0. A vfork child runs in its parent's memory, with a slot and a process entry of its own.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/os/signal.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 #define SLOTS_KEPT 64 /* so many threads have counters of their own before slots are used again */
 

@@ -16,7 +16,11 @@
  * The table has the calls of Linux 6.18 (arch/x86/entry/syscalls/syscall_64.tbl). What each copies out is as its
  * manual page has it; what no page says is EVERYTHING. tests/engine/traps/code/kernel_outputs.c tries the calls.
  */
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/calls.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 #define SLACK 8 /* msgrcv's type in front of its text, a bit set's last word */
 #define IOV_MOST 1024u

@@ -13,7 +13,13 @@
  *  3. A child that shares its parent's memory is its parent's: it cannot leave alone. What it executes after a
  *     change runs natively.
  */
+#include "engine/runtime/cache/memory.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/signal.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 enum {
 	SETUID = 105,

@@ -14,7 +14,12 @@
  *  4. The access stream has been run up to there, and the models' counts move on to the next part; what they know
  *     by number of a block is forgotten (stream_part).
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 #define FUTEX_WAIT_PRIVATE_ 128
 #define FUTEX_WAKE_PRIVATE_ 129

@@ -1,6 +1,11 @@
 /* The shared record: areas of the session's file, and what is appended to them. What always holds: an entry is
    complete before its area's count includes it. */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/record/record.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 struct runtime rt;
 

@@ -14,9 +14,13 @@
  *  3. Where what led to a call is not known (region_cross), the own region's pass has a stray, and the host
  *     answers nothing of it.
  */
+#include "engine/runtime/entry.h"
+#include "engine/runtime/record/record.h"
 #include "engine/runtime/region/passes.h"
-
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/stream/stream.h"
+#include "engine/runtime/thread.h"
 #include "engine/runtime/translate/translate.h"
 #include "engine/wire/question.h"
 

@@ -15,7 +15,13 @@
  *     (entry.S).
  *  2. A context changes only in the runtime, with t->pc and t->reg at the boundary of two instructions.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/record/record.h"
 #include "engine/runtime/region/passes.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 #include "engine/runtime/translate/translation.h"
 
 #define FRAMES_MOST 512u

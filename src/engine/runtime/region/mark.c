@@ -7,7 +7,10 @@
  * What always holds: a mark is recognised at its first instruction, where a block ends and an event begins
  * (translate/fetch.c). The runtime does what that instruction does, so that the program finds rdi as natively.
  */
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/thread.h"
 
 static bool sets_rdi_alone(const struct x86_insn *in)
 {

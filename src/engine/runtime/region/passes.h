@@ -2,7 +2,8 @@
 #ifndef TARE_ENGINE_RUNTIME_REGION_PASSES_H
 #define TARE_ENGINE_RUNTIME_REGION_PASSES_H
 
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/thread.h"
 
 /* ---- enter_leave.c ---- */
 

@@ -13,8 +13,15 @@
  *  3. When room runs out (record_regions.lost) nothing is an event any more: what was counted until then is not
  *     used by the host.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/record/record.h"
 #include "engine/runtime/region/passes.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 
 #define SETS (2 * RECORD_CONTEXTS_MOST)
 #define POINTERS (2 * RECORD_REGIONS_MOST)

@@ -15,6 +15,9 @@
  *     given up are kept until the thread has gone over them again; who comes back to one of them before that had
  *     switched stacks.
  */
+#include "engine/runtime/entry.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/thread.h"
 #include "engine/runtime/translate/translate.h"
 
 #define ALLOCA 65536u

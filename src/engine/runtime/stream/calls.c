@@ -10,6 +10,10 @@
  *  2. Modules of the graph are never forgotten and have numbers of their own: parts of the record and unloaded
  *     libraries change none. A module is told from another by where it is and what of which file it is.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 #include "engine/runtime/translate/translation.h"
 #include "engine/x86/vector.h"
 #include "engine/x86/xstate.h"

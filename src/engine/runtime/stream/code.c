@@ -12,6 +12,9 @@
  * What always holds: no flag is touched; nothing but the first store can fault (at the buffer's end: stream_full);
  * at every byte the mark says which registers are in spill slots, and which groups are complete.
  */
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
 /* reg = base + index * scale + displacement, with 32 bits if `narrow`; base, index or both may be X86_NO_REG */

@@ -9,8 +9,12 @@
  *  2. Allocation functions are known before their code is translated, so that a block's plan does not depend on
  *     when it was made.
  */
-#include "engine/runtime/stream/stream.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/stream/elf.h"
+#include "engine/runtime/stream/stream.h"
+#include "engine/runtime/thread.h"
 #include "model/core/model.h"
 #include "model/core/objects/objects.h"
 

@@ -39,6 +39,8 @@
  *  4. The values of the first group have the record's last words: its first store touches the record's end, and
  *     faults if the buffer is full, before anything of the record is published.
  */
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/translate/translation.h"
 
 #define NO_VALUE 0xffffu

@@ -12,6 +12,12 @@
  *     program's (models_begin), but in a signal's handler, where the kernel has.
  *  4. A forked child, and a vfork's, has models of its own, cold; its parent's unread records are not its own.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/state.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 #include "engine/runtime/translate/translation.h"
 
 static const struct model_setup *machines; /* of the session, or the one below */

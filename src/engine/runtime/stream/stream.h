@@ -15,6 +15,8 @@
 #ifndef TARE_ENGINE_RUNTIME_STREAM_STREAM_H
 #define TARE_ENGINE_RUNTIME_STREAM_STREAM_H
 
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
 #include "engine/runtime/translate/translate.h"
 #include "engine/wire/trace.h"
 

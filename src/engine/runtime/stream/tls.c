@@ -15,8 +15,10 @@
  *  2. A block that is not at one distance in all threads (a library that was opened later: dynamic TLS) is a block
  *     of the heap, whose stack leads to the access for which it was made (__tls_get_addr).
  */
-#include "engine/runtime/stream/stream.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/stream/elf.h"
+#include "engine/runtime/stream/stream.h"
 #include "model/core/objects/objects.h"
 
 #define MODULES_MOST 64u

@@ -20,7 +20,9 @@
  *     that took place, to a buffer's length, and even turns within. A system call ends a buffer (stream_call): threads
  *     that hand over by calls are run in the order in which they did.
  */
+#include "engine/runtime/runtime.h"
 #include "engine/runtime/stream/stream.h"
+#include "engine/runtime/thread.h"
 
 #define TAKERS_MOST 16u
 

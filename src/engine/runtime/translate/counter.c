@@ -4,6 +4,10 @@
  * What always holds: no flag, and no register that is alive, differs from the program's at an instruction that may
  * fault or that a signal handler may be entered at with the value still to be used.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
 void add_one(struct emit *e, uint32_t offset) { encode_add_gs(&e->p, offset, 1); }

@@ -3,7 +3,9 @@
 #ifndef TARE_ENGINE_RUNTIME_TRANSLATE_EMIT_H
 #define TARE_ENGINE_RUNTIME_TRANSLATE_EMIT_H
 
-#include "engine/runtime/runtime.h"
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/x86/encode.h"
 
 /* Where in struct thread. */

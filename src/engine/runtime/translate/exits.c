@@ -1,6 +1,13 @@
 /* How a block ends: exits that can be linked, calls, returns and other indirect branches by way of the tables, the
    ways into the runtime. What always holds: every displacement that is patched later lies within one cache
    line. */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
 static uint8_t *cold(struct emit *e, unsigned n) { return e->arena->cold -= n; }

@@ -1,5 +1,12 @@
 /* The program's bytes for one block, and what they say. What always holds: bytes of a writable page are read after
    the page was write-protected (memory_watch), and decoded from a copy, so that nobody changes them meanwhile. */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/served.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
 /* The last instruction of a block begins at LENGTH_MAX - 1 at most; what is behind it may make it a mark. */

@@ -1,6 +1,8 @@
 /* One instruction of the program's, as it stands in the cache: unchanged where it can be, its operand reached in
    another way where it is relative to rip and out of reach, or on gs. What always holds: until the instruction
    itself runs, its registers' values are in a spill slot that a mark names. */
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translate.h"
 
 static unsigned unused_register(const struct x86_insn *in, unsigned not )

@@ -10,6 +10,12 @@
  *  3. The same bytes at the same place in the cache give the same code: translate_marks repeats the translation to
  *     learn what state each of its bytes stands for.
  */
+#include "engine/runtime/cache/cache.h"
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/region/region.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
 #define CHAIN_MAX 12

@@ -3,6 +3,7 @@
 #ifndef TARE_ENGINE_RUNTIME_TRANSLATE_TRANSLATE_H
 #define TARE_ENGINE_RUNTIME_TRANSLATE_TRANSLATE_H
 
+#include "engine/runtime/cache/cache.h"
 #include "engine/runtime/translate/emit.h"
 
 #pragma GCC visibility push(hidden)

@@ -17,6 +17,9 @@
  * for n = 1, 2, … A fault of the fetch behind the page, with rip at the instruction's beginning, says that it is
  * longer.
  */
+#include "engine/runtime/record/record.h"
+#include "engine/runtime/thread.h"
+#include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translate.h"
 
 #define PAGE 4096u

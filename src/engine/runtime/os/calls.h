@@ -1,0 +1,47 @@
+/* System calls that need more than to be passed on: of mappings, limits and filters; and which memory a
+ * call may write. */
+#ifndef TARE_ENGINE_RUNTIME_OS_CALLS_H
+#define TARE_ENGINE_RUNTIME_OS_CALLS_H
+
+#include "engine/runtime/os/sys.h"
+
+struct thread;
+
+#pragma GCC visibility push(hidden)
+
+/* os/syscall.c */
+void system_call(struct thread *t, uint32_t block, uint64_t next);
+void rseq_library(long fd);
+void system_call_32(struct thread *t, uint32_t block, uint64_t next);
+
+/* os/mapping.c; own_add: under rt.lock, or before there are threads */
+long mapping_call(struct thread *t, uint64_t nr);
+long heap_call(struct thread *t);
+void own_add(uint64_t start, uint64_t bytes);
+bool own_any(uint64_t start, uint64_t end); /* is something of it the engine's? Under rt.lock */
+
+/* os/written.c. Between begin and end no page that the call may write is protected; not under rt.lock */
+void written_begin(struct thread *t, uint64_t nr);
+/* more than the call's number says; then written_open() */
+void written_add(struct thread *t, uint64_t at, uint64_t bytes);
+void written_everything(struct thread *t);
+void written_open(struct thread *t);
+void written_end(struct thread *t);
+void written_last(struct thread *t);
+bool written_now(uint64_t start, uint64_t end); /* under rt.lock */
+
+/* os/own_status.c; not under rt.lock */
+void own_status_opened(long fd);
+void own_status_read(const struct thread *t, uint64_t nr, long result);
+
+/* os/seccomp.c */
+bool filter_call(struct thread *t, uint64_t nr, long *result);
+
+/* os/limits.c */
+bool limits_start(void); /* true: there is little address space */
+void limits_grew(void);
+uint64_t limits_stride(void); /* how much may be mapped for nothing for a moment */
+bool limits_call(struct thread *t, uint64_t nr, long *result);
+
+#pragma GCC visibility pop
+#endif
