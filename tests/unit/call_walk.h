@@ -3,7 +3,8 @@
  * and as one in which blocks that stay in their function are quiet (engine/wire/trace.h).
  *
  * Functions have blocks of 16 bytes and four instructions, the last one returns. Each block also has a second half, where a
- * signal's handler may have come before. choose(n) gives what is below n: of a generator, or a fuzzer's bytes.
+ * signal's handler may have come before. choose(n) gives what is below n: of a generator, or a fuzzer's bytes; 0 when these
+ * have ended, which means no signal, and no end of a run.
  */
 #ifndef TARE_TESTS_UNIT_CALL_WALK_H
 #define TARE_TESTS_UNIT_CALL_WALK_H
@@ -460,13 +461,13 @@ static inline void walk(struct walk *w, unsigned steps, bool signals)
 	walk_begin(w, RECORD_NO_SITE, ~0ull, 0);
 	bool goes_on = true, flows = false;
 	for (unsigned n = 0; goes_on && (n < steps || (flows && n < WALK_STEPS)); n++) {
-		if (signals && !flows && w->choose(16) == 0)
+		if (signals && !flows && w->choose(16) == 15)
 			walk_signal(w);
 		unsigned ending = w->ending[w->function][w->block];
 		flows = ending == WALK_AWAY || ending == WALK_TAIL;
 		goes_on = walk_step(w);
 		for (unsigned i = 0; i < WALK_STREAMS; i++)
-			if (w->stream[i]->n > WALK_WORDS / 2 || w->choose(50) == 0)
+			if (w->stream[i]->n > WALK_WORDS / 2 || w->choose(50) == 49)
 				walk_run(w->stream[i]);
 	}
 	for (unsigned i = 0; i < WALK_STREAMS; i++) {

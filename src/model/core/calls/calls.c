@@ -65,6 +65,9 @@ static void pop(struct calls *calls, struct calls_stack *s)
 	struct calls_frame *f = calls_top(s);
 	calls_settle_frame(calls, s, f);
 	s->active[f->function]--;
+	/* its calls' slots lie far below what it interrupted: a signal frame is in between */
+	if (f->first)
+		s->high = 0;
 	s->n--;
 }
 
@@ -87,6 +90,7 @@ static void push(struct calls *calls, struct calls_stack *s, struct origin from,
 	f->slot = from.slot, f->site = from.site, f->site_module = from.site_module;
 	f->low = from.handler ? s->low : 0, f->bytes = from.handler ? s->bytes : 0;
 	f->kind = from.handler ? CALLS_SIGNAL : CALLS_FRAME;
+	f->first = from.handler && !s->high;
 	f->function = function, f->module = block->module;
 	f->nameless = !block->function;
 	f->linkage = (block->flags & CALLS_LINKAGE) != 0;

@@ -126,8 +126,9 @@ struct calls_frame {
 	uint32_t function, arc, site_module, module;
 	/* of a linkage table's entry: the block that called it, plus one; 0: not known */
 	uint32_t call;
-	uint8_t kind, outermost, linkage, resolves, nameless; /* nameless: of code in no function */
-	uint64_t entry[RECORD_CALL_EVENTS];                   /* the thread's totals when it began */
+	/* nameless: of code in no function; first: of a signal's, it came before the stack had a slot */
+	uint8_t kind, outermost, linkage, resolves, nameless, first;
+	uint64_t entry[RECORD_CALL_EVENTS]; /* the thread's totals when it began */
 };
 
 enum calls_pending { CALLS_NOTHING, CALLS_CALL, CALLS_RETURN, CALLS_JUMP, CALLS_HANDLER };

@@ -95,7 +95,7 @@ static ALWAYS_INLINE void push(struct quick_state *q, const struct calls_step *s
 	struct calls_frame *f = &s->frames[s->n];
 	f->low = f->bytes = 0;
 	f->function = step->function, f->module = step->module, f->call = call;
-	f->kind = CALLS_FRAME, f->linkage = is_linkage(q, step), f->resolves = f->nameless = 0;
+	f->kind = CALLS_FRAME, f->linkage = is_linkage(q, step), f->resolves = f->nameless = f->first = 0;
 	struct record_call_arc *arc = &arcs[*cached];
 	if (*cached < calls->record->n_arcs && arc->site == f->site &&
 	    arc->callee == calls->functions.begins[f->function] && arc->site_module == f->site_module &&
