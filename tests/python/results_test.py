@@ -30,6 +30,10 @@ cli.equal(sum(part.value for part in parts.parts), parts["instructions"].value, 
 
 error = raised(tare.Error, lambda: tare.count(["true"], events="nonsense", stderr=subprocess.PIPE))
 cli.ok(error is not None and error.code == 2 and "unknown event 'nonsense'" in error.text, "what tare refuses is an error with its message", error)
+error = raised(tare.Error, lambda: tare.count(["true"], events="nonsense", stdout=subprocess.PIPE, stderr=subprocess.STDOUT))
+cli.ok(error is not None and "unknown event 'nonsense'" in error.text, "... also where standard error goes to the captured output", error)
+error = raised(tare.Error, lambda: tare.count(["true"], events="nonsense", stderr=subprocess.DEVNULL))
+cli.ok(error is not None and "discarded" in error.hint and "PIPE" in error.hint, "a message that was discarded is told, with what keeps it", error)
 error = raised(tare.Error, lambda: tare.count(["/nowhere/program"], events="instructions", stderr=subprocess.PIPE))
 cli.ok(error is not None and "/nowhere/program" in error.text, "a program that is not there is an error", error)
 cli.ok(raised(TypeError, lambda: tare.count("ls -l")) is not None, "a command line as a text is refused")

@@ -44,6 +44,18 @@ def wrote(file):
     return os.path.exists(file) and os.path.getsize(file) > 0
 
 
+def _text_of(output):
+    return (output.decode(errors="replace") if isinstance(output, bytes) else output or "").strip()
+
+
+def _where_message(run):
+    """What to do for tare's message where it was not captured."""
+    stream = run.get("stdout") if run.get("stderr") == subprocess.STDOUT else run.get("stderr")
+    if stream == subprocess.DEVNULL:
+        return "its message was discarded: with stderr=subprocess.PIPE it is in this error"
+    return "its message is where standard error goes: with stderr=subprocess.PIPE it is in this error"
+
+
 def count(program, events=None, metrics=None, on=None, repeat=None, reproducible=False, options=(), **run):
     """Counts events of a program: a list of the program and its arguments. Returns a Count.
 
@@ -61,7 +73,7 @@ def count(program, events=None, metrics=None, on=None, repeat=None, reproducible
         done = subprocess.run([command(), "count", *count_arguments(events, metrics, on, repeat, reproducible, options),
                                "--json", "-o", file, "--", *map(os.fspath, program)], check=False, **run)
         if not wrote(file):
-            said = done.stderr.decode(errors="replace") if isinstance(done.stderr, bytes) else done.stderr
+            said = _text_of(done.stdout if run.get("stderr") == subprocess.STDOUT else done.stderr)
             raise Error(f"'tare count' ended with status {done.returncode} and wrote no result"
-                        + (f": {said.strip()}" if said else ""), "" if said else "its message is on standard error", done.returncode)
+                        + (f": {said}" if said else ""), "" if said else _where_message(run), done.returncode)
         return _results.read_count(file)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from . import _library
-from ._library import CError, COptions, CReading, Error, NotCounted, check
+from ._library import CError, COptions, CReading, Error, check, counted_value
 
 _COUNTED, _PARTLY = 0, 1
 _SOME_CPUS = 1
@@ -39,9 +39,7 @@ class Reading:
 
     def required(self):
         """The value; raises NotCounted where there is none."""
-        if self.value is None:
-            raise NotCounted(f"'{self.event}' was not counted: {self.why}")
-        return self.value
+        return counted_value(self, self.event)
 
 
 def reading_of(raw, event, unit, source):

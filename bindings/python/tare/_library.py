@@ -29,6 +29,13 @@ class NotCounted(Error):
     """A number was wanted where there is none."""
 
 
+def counted_value(number, name):
+    """number.value; raises NotCounted, with the reason, where there is none."""
+    if number.value is None:
+        raise NotCounted(f"'{name}' was not counted: {number.why}")
+    return number.value
+
+
 class CError(ctypes.Structure):
     _fields_ = [("code", ctypes.c_int), ("os_errno", ctypes.c_int),
                 ("text", ctypes.c_char * TEXT_BYTES), ("hint", ctypes.c_char * TEXT_BYTES)]

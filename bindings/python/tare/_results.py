@@ -8,7 +8,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Optional, Tuple, Union
 
-from ._library import Error, NotCounted
+from ._library import Error, NotCounted, counted_value
 
 Number = Union[int, float]
 MISSING = object()
@@ -32,12 +32,11 @@ TEXT, TEXT_OR_NONE, LIST = (str,), (str, type(None)), (list,)
 
 def required(number, name):
     """number.value; raises NotCounted where there is none, or where the count is refuted."""
-    if number.value is None:
-        raise NotCounted(f"'{name}' was not counted: {number.why}")
+    value = counted_value(number, name)
     if number.trust == "refuted":
         evidence = number.data.get("evidence")
         raise NotCounted(f"the count of '{name}' is refuted{f': {evidence}' if evidence else ''}")
-    return number.value
+    return value
 
 
 def mark_of(trust, source):
