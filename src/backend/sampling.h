@@ -32,7 +32,8 @@ struct sampled_event {
 	/* in the event's unit (ns of clocks); the mean of EXPONENTIAL (which is half fixed and half
 	 * exponential, since the kernel repeats a gap until the next is set: perf/sample/gaps.h); of RATE: 0 */
 	uint64_t gap;
-	double rate; /* of RATE: samples a second of each task */
+	double rate;  /* of RATE: samples a second of each task */
+	uint32_t set; /* of those that take turns, from 0 */
 };
 
 /* Samples are kept where a thread is in one of the first n_inside regions (all of them: n_inside 0), and from the
@@ -53,7 +54,8 @@ struct sampling_request {
 	const struct sampling_places *places; /* NULL: samples are kept wherever they are */
 	bool data_addresses;                  /* where the event has them */
 	bool disabled;                        /* counts nothing until enable(): --delay, --control */
-	uint32_t buffer_bytes;                /* of each CPU; 0: a default within what the user may lock */
+	uint64_t turn_ns;      /* sets of events take turns of so much of the target's time; 0: all at once */
+	uint32_t buffer_bytes; /* of each CPU; 0: a default within what the user may lock */
 };
 
 enum {
@@ -102,6 +104,11 @@ struct sampled_switch {
 	bool in, preempted; /* preempted: it left ready to go on */
 };
 
+/* What one event had in one turn of a set: 0 of the other sets' events. */
+struct sampled_turn {
+	uint64_t count, running_ns, samples;
+};
+
 /* Each may be called in drain() and stop(); false ends the sampling as one that failed (*err is set by the
  * sink). */
 struct sampling_sink {
@@ -114,6 +121,9 @@ struct sampling_sink {
 	/* NULL: not asked for. With a context of its own: it is another's than the samples' */
 	bool (*switched)(void *switched_context, const struct sampled_switch *change, struct error *err);
 	void *switched_context;
+	/* A turn of a set is over: it took so much of the target's time; of[n_events]. NULL: not asked for */
+	bool (*turned)(void *turned_context, uint64_t passed_ns, const struct sampled_turn *of, struct error *err);
+	void *turned_context;
 };
 
 /* What was seen of the places where sampling begins and ends. */

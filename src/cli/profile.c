@@ -26,6 +26,7 @@ enum {
 	PERIOD,
 	RATE,
 	GAPS,
+	SWITCH_TIMEOUT,
 	SKID,
 	SEED,
 	REDRAW,
@@ -57,6 +58,10 @@ const struct option_row profile_option_rows[] = {
 	 "sample these events; may be repeated. EVENT@GAP sets the gap of one. Default: cycles, or the CPU clock "
 	 "where cycles cannot be sampled",
 	 EVENT},
+	{0, "switch-timeout", "MS",
+	 "each -e is a set, and the sets take turns of MS milliseconds of the program's CPU time; counts are "
+	 "scaled",
+	 SWITCH_TIMEOUT},
 	{0, "on", "BACKEND",
 	 "perf (default) samples. exact and model:MACHINE count each instruction that the program executes, "
 	 "without sampling error",
@@ -123,7 +128,9 @@ const struct option_row profile_option_rows[] = {
 };
 
 struct profile_request {
-	struct str events; /* of all -e, joined */
+	struct str events;      /* of all -e, joined */
+	VEC(const char *) sets; /* each -e */
+	VEC(size_t) set_ends;
 	const char *on;
 	struct profiling profiling;
 	struct replicates replicates; /* runs 0: one */
@@ -192,7 +199,14 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	unsigned long long number;
 	switch (id) {
 	case HELP: r->help = true; return true;
-	case EVENT: str_appendf(&r->events, "%s%s", r->events.length ? "," : "", value); return true;
+	case EVENT:
+		str_appendf(&r->events, "%s%s", r->events.length ? "," : "", value);
+		return vec_push(&r->sets, value) || error_no_memory(err);
+	case SWITCH_TIMEOUT:
+		if (!options_number(value, 1, 3600000, &number, err))
+			return false;
+		r->profiling.turn_ns = number * 1000000;
+		return true;
 	case ON: r->on = strcmp(value, "auto") == 0 ? "perf" : value; return r->has_on = true;
 	case EXPERIMENT: r->experiment_name = value; return true;
 	case RATE: return parse_rate(r, value, err);
@@ -329,6 +343,26 @@ static bool check_data(const struct profile_request *r, struct error *err)
 	return true;
 }
 
+/* Sets that take turns. */
+static bool check_sets(const struct profile_request *r, struct error *err)
+{
+	if (!r->profiling.turn_ns)
+		return true;
+	if (r->sets.count < 2) {
+		error_set(err, ERROR_USAGE, "--switch-timeout is for two sets of events or more: each -e is one");
+		return error_hint(err, "-e page-faults -e context-switches --switch-timeout 10");
+	}
+	const char *option = strcmp(r->on, "perf") != 0                  ? r->on
+			     : r->experiment_name                        ? "--exp"
+			     : r->replicates.runs || r->replicates.check ? "-r and --check"
+			     : r->cgroup                                 ? "--cgroup"
+									 : NULL;
+	if (!option)
+		return true;
+	error_set(err, ERROR_USAGE, "--switch-timeout does not go with %s", option);
+	return error_hint(err, "remove one of the two");
+}
+
 static bool of_cpus(const struct profile_request *r)
 {
 	return r->all_cpus || r->cpus.numbers.count || r->cgroup || r->own_cgroup;
@@ -382,6 +416,8 @@ static bool check(struct profile_request *r, struct error *err)
 		return false;
 	if (r->show.by == PROFILE_BY_DATA && !check_data(r, err))
 		return false;
+	if (!check_sets(r, err))
+		return false;
 	if (r->has_rate && (r->profiling.gap || r->has_gaps))
 		return error_set(err, ERROR_USAGE, "choose -F, or -c and --gaps, not both");
 	r->profiling.places = (struct profile_places){.inside = r->inside.items,
@@ -412,6 +448,29 @@ static bool check(struct profile_request *r, struct error *err)
 		r->replicates.runs = CHECK_RUNS;
 	if (r->command && !r->command[0][0])
 		return error_set(err, ERROR_USAGE, "the program's name is empty");
+	return true;
+}
+
+/* All events; with sets, which are of which. */
+static bool add_events(struct profile_request *r, struct session *session, struct error *err)
+{
+	if (!r->profiling.turn_ns)
+		return session_add_profile_events(session, r->events.text, err);
+	for (size_t i = 0; i < r->sets.count; i++) {
+		size_t before = session->selection.events.count, asked = session->selection.asked.count;
+		if (!session_add_profile_events(session, r->sets.items[i], err))
+			return false;
+		size_t after = session->selection.events.count;
+		if (after - before != session->selection.asked.count - asked)
+			return error_set(err, ERROR_USAGE,
+					 "set %zu, '%s', has an event that is there already: an event is in "
+					 "one set",
+					 i + 1, r->sets.items[i]);
+		if (!vec_push(&r->set_ends, after))
+			return error_no_memory(err);
+	}
+	r->profiling.set_ends = r->set_ends.items;
+	r->profiling.n_sets = r->set_ends.count;
 	return true;
 }
 
@@ -522,7 +581,7 @@ static int run(struct profile_request *r)
 		return say_failure(&err);
 	profile_keep_begin(&keep, &r->keeping, &r->profiling.keep);
 	if (!session_open(&session, &target, r->on, NULL, 0, &err) || !choose_stacks(r, &session, &err) ||
-	    !session_add_profile_events(&session, r->events.text, &err)) {
+	    !add_events(r, &session, &err)) {
 		code = say_failure(&err);
 		goto out;
 	}
@@ -569,6 +628,8 @@ int command_profile(int argc, char **argv)
 		code = r.help ? show_help() : check(&r, &err) ? run(&r) : say_failed(&err, TARE_USAGE);
 	}
 	str_free(&r.events);
+	vec_free(&r.sets);
+	vec_free(&r.set_ends);
 	arena_free(&r.arena);
 	profile_control_close(&r.control);
 	vec_free(&r.inside);

@@ -136,7 +136,7 @@ bool profile_part(const struct profile *whole, uint32_t run, uint32_t pid, uint3
 	for (size_t i = 0; i < p->n_events; i++) {
 		struct profile_event *e = &p->events[i];
 		e->samples = e->lost = e->throttled = e->total = 0;
-		e->has_total = false;
+		e->has_total = e->has_scaled = false;
 	}
 	for (size_t i = 0; i < whole->n_cells; i++) {
 		const struct profile_cell *c = &whole->cells[i];

@@ -15,19 +15,23 @@ static int by_self(const void *a, const void *b)
 	return x->count->self > y->count->self ? -1 : x->count->self < y->count->self;
 }
 
-static void add_intervals(struct named_table *table, size_t event, uint64_t sum, double confidence)
+static void add_intervals(struct named_table *table, size_t event, uint64_t sum, double turn_samples,
+			  double confidence)
 {
 	struct interval interval;
 	for (size_t i = 0; i < table->n; i++) {
 		struct named_count *c = &table->rows[i].counts[event];
-		if (!(c->has_interval = stats_share(c->self, sum, confidence, &interval)))
+		c->has_interval = turn_samples > 1 ? stats_clustered_share(c->self, sum, turn_samples, confidence,
+									   &interval)
+						   : stats_share(c->self, sum, confidence, &interval);
+		if (!c->has_interval)
 			continue;
 		c->low = interval.low;
 		c->high = interval.high;
 	}
 }
 
-static bool add_ranks(struct named_table *table, size_t event, double confidence)
+static bool add_ranks(struct named_table *table, size_t event, double turn_samples, double confidence)
 {
 	struct ranked_count *ranked = calloc(table->n + 1, sizeof *ranked);
 	uint64_t *counts = calloc(table->n + 1, sizeof *counts);
@@ -40,7 +44,8 @@ static bool add_ranks(struct named_table *table, size_t event, double confidence
 	if (n)
 		qsort(ranked, n, sizeof *ranked, by_self);
 	for (size_t i = 0; i < n; i++)
-		counts[i] = ranked[i].count->self;
+		counts[i] = turn_samples > 1 ? (uint64_t)((double)ranked[i].count->self / turn_samples)
+					     : ranked[i].count->self;
 	if (n && stats_ranks(counts, n, 1 - confidence, ranks))
 		for (size_t i = 0; i < n; i++) {
 			ranked[i].count->first_rank = (uint32_t)ranks[i].first;
@@ -64,12 +69,14 @@ bool certainty_add(struct named_profile *named, double confidence)
 		}
 		if (event->gaps != GAPS_EXPONENTIAL || !event->redraw || event->redraw > PROFILE_REDRAW_MOST)
 			continue;
-		add_intervals(&named->by_function, i, named->sums[i], confidence);
-		add_intervals(&named->by_line, i, named->sums[i], confidence);
-		add_intervals(&named->by_thread, i, named->sums[i], confidence);
-		add_intervals(&named->by_process, i, named->sums[i], confidence);
-		if (!add_ranks(&named->by_function, i, confidence) || !add_ranks(&named->by_line, i, confidence) ||
-		    !add_ranks(&named->by_thread, i, confidence) || !add_ranks(&named->by_process, i, confidence))
+		add_intervals(&named->by_function, i, named->sums[i], event->turn_samples, confidence);
+		add_intervals(&named->by_line, i, named->sums[i], event->turn_samples, confidence);
+		add_intervals(&named->by_thread, i, named->sums[i], event->turn_samples, confidence);
+		add_intervals(&named->by_process, i, named->sums[i], event->turn_samples, confidence);
+		if (!add_ranks(&named->by_function, i, event->turn_samples, confidence) ||
+		    !add_ranks(&named->by_line, i, event->turn_samples, confidence) ||
+		    !add_ranks(&named->by_thread, i, event->turn_samples, confidence) ||
+		    !add_ranks(&named->by_process, i, event->turn_samples, confidence))
 			return false;
 	}
 	return true;

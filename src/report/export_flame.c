@@ -307,7 +307,8 @@ static void compare(struct flame_drawing *f)
 	if ((after->gaps == GAPS_NONE) == (before->gaps == GAPS_NONE) && after->gaps == GAPS_NONE)
 		f->scale = 1;
 	else if (after->gap && before->gap)
-		f->scale = (double)before->gap / (double)after->gap;
+		f->scale = (double)before->gap / (double)after->gap * (after->part > 0 ? after->part : 1) /
+			   (before->part > 0 ? before->part : 1);
 	else
 		f->scale = root->total[1] ? (double)root->total[0] / (double)root->total[1] : 1;
 	for (size_t i = 0; i < f->tree.n; i++)

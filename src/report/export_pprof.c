@@ -252,6 +252,9 @@ static void put_values(struct pprof_file *f, const uint64_t *counts)
 			continue;
 		if (__builtin_mul_overflow(counts[e], event->gap, &events))
 			events = UINT64_MAX;
+		if (event->part > 0) /* of the whole time */
+			events = events / event->part < 9e18 ? (uint64_t)((double)events / event->part + 0.5)
+							     : INT64_MAX;
 		put_varint(&f->inner, signed_most(events));
 	}
 	put_message(&f->part, SAMPLE_VALUE, &f->inner);

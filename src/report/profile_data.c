@@ -56,6 +56,17 @@ static void write_events(struct json *json, const struct named_profile *named)
 			json_write_number(json, "total", (double)e->total);
 		else
 			json_write_null(json, "total");
+		if (e->part > 0) {
+			json_write_number(json, "part", e->part);
+			json_write_number(json, "turn_samples", e->turn_samples);
+		}
+		if (e->has_scaled) {
+			json_write_open(json, "scaled", '{');
+			json_write_number(json, "value", e->scaled);
+			json_write_number(json, "low", e->scaled_low);
+			json_write_number(json, "high", e->scaled_high);
+			json_write_close(json, '}');
+		}
 		json_write_close(json, '}');
 	}
 	json_write_close(json, ']');

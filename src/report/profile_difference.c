@@ -285,10 +285,11 @@ static void add_event(struct difference *d)
 	d->exact = e[0]->gaps == GAPS_NONE && e[1]->gaps == GAPS_NONE;
 	d->amounts = e[0]->has_total && e[1]->has_total;
 	for (int side = 0; side < 2; side++)
-		d->factor[side] = d->amounts ? (double)e[side]->total : 1;
+		d->factor[side] = !d->amounts ? 1 : e[side]->has_scaled ? e[side]->scaled : (double)e[side]->total;
 	bool done = collect(d);
-	d->intervals = !d->exact && has_intervals(d->named[0], d->event[0]) &&
-		       has_intervals(d->named[1], d->event[1]);
+	/* samples of turns are clustered */
+	d->intervals = !d->exact && !(e[0]->part > 0) && !(e[1]->part > 0) &&
+		       has_intervals(d->named[0], d->event[0]) && has_intervals(d->named[1], d->event[1]);
 	for (size_t i = 0; i < d->rows.count; i++) {
 		estimate(d, &d->rows.items[i], 0);
 		estimate(d, &d->rows.items[i], 1);

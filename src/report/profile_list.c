@@ -1,5 +1,6 @@
 /* A profile as a listing: of each event a heading and its functions or lines, the largest first. The listing is
  * that of SpeedShop's prof (Zagha), with an interval for each share. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,27 @@ static void append_cost(struct str *text, const struct profile *p, const struct 
 		str_append(text, " here (the gap is such that it takes 2 % of the time at most)");
 }
 
+/* Of an event set's. */
+static void append_turns(struct str *text, const struct profile_event *e)
+{
+	if (!(e->part > 0))
+		return;
+	str_appendf(text, "; its set had its turn for %.1f %% of the time", 100 * e->part);
+	if (!e->has_scaled)
+		return;
+	str_append(text, ", scaled to all of it: ");
+	append_amount(text, e->scaled, e->unit);
+	str_append(text, " (95 %: ");
+	append_amount(text, e->scaled_low, e->unit);
+	if (isfinite(e->scaled_high)) {
+		str_append(text, " to ");
+		append_amount(text, e->scaled_high, e->unit);
+		str_append(text, ")");
+	} else {
+		str_append(text, " or more: the turns are too few to tell)");
+	}
+}
+
 /* "1,234 samples, one each 1 ms on average (exponential gaps, seed 1)", and what was lost */
 static void append_sampling(struct str *text, const struct profile *p, size_t event)
 {
@@ -110,7 +132,7 @@ static void append_sampling(struct str *text, const struct profile *p, size_t ev
 			str_append(text, ")");
 	}
 	if (e->has_total) {
-		str_append(text, "; in all ");
+		str_append(text, e->part > 0 ? "; in its turns " : "; in all ");
 		append_amount(text, (double)e->total, e->unit);
 		str_append(text, trust_mark(e->trust, e->source));
 		if (e->gap > 1 && !p->checks_gaps) {
@@ -120,6 +142,7 @@ static void append_sampling(struct str *text, const struct profile *p, size_t ev
 			str_appendf(text, ", for which %s samples are expected", number);
 		}
 	}
+	append_turns(text, e);
 	append_cost(text, p, e);
 	if (e->lost) {
 		str_append(text, "; ");

@@ -57,6 +57,12 @@ struct profile_event {
 	uint64_t throttled; /* how often the kernel stopped it for a while */
 	bool has_total;     /* total is known: the event's count of the same execution */
 	uint64_t total;
+	/* Of events whose set took turns with others (tare profile --switch-timeout): which part of the time it
+	 * had; 0: all of it, there are no sets. Samples and total are of that part */
+	double part;
+	double turn_samples; /* of a turn, as a sample sees it: what samples are to be divided by for intervals */
+	bool has_scaled; /* the event's count of the whole time, as far as the turns tell, and its 95 % interval */
+	double scaled, scaled_low, scaled_high; /* high INFINITY: the turns say nothing of the spread */
 	/* of the counter, by what was verified here; unverified in a file: not kept (session/trusting.h) */
 	enum trust trust;
 	const char *evidence; /* as struct estimate has it; NULL */

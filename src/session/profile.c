@@ -15,6 +15,7 @@
 #include "profile/collect.h"
 #include "profile/counted.h"
 #include "profile/named.h"
+#include "profile/turns.h"
 #include "session/metric_level.h"
 #include "session/profile_account.h"
 #include "session/profile_gap.h"
@@ -247,7 +248,8 @@ static bool keep_counted(const struct profile *p, const char *path, struct error
 
 static const uint64_t DRAIN_STACKS_NS = 5000000u; /* of copied stacks, 8 KiB and more each */
 static const uint64_t DRAIN_NS = 50000000u;       /* between two looks into the buffers */
-static const uint64_t FLUSH_NS = 1000000000u;     /* a kill -9 loses what is younger */
+static const uint64_t TURN_TICK_LEAST_NS = 1000000u;
+static const uint64_t FLUSH_NS = 1000000000u; /* a kill -9 loses what is younger */
 
 struct profiling_run {
 	struct session *session;
@@ -259,7 +261,8 @@ struct profiling_run {
 	uint64_t drain_ns, enable_at, flush_at;
 	bool failed, waits_to_enable, takes_moments, timed_out;
 	VEC(struct profile_moment) moments;
-	double *stood_for;               /* [n events]: the sum of the samples' gaps */
+	double *stood_for; /* [n events]: the sum of the samples' gaps */
+	struct profile_turns turns;
 	struct profile_control *control; /* NULL: no orders */
 	uint64_t unknown_orders;
 };
@@ -419,6 +422,8 @@ static bool sample(struct profiling_run *run, const struct profiling *asked,
 	struct sampling_sink sink = collector_sink(run->collector);
 	sink.switched = asked->switched;
 	sink.switched_context = asked->switched_context;
+	sink.turned = asked->turn_ns ? profile_turns_add : NULL;
+	sink.turned_context = &run->turns;
 	struct profile *p = collector_profile(run->collector);
 	bool done = run->operations->prepare(s->backend, &s->target, request, &sink, &run->sampling, err);
 	if (!done)
@@ -490,13 +495,17 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 	struct sampling_account *accounts = calloc(n + 1, sizeof *accounts);
 	struct collect_options options = {
 		.n_events = n, .stacks = asked->stacks, .keep = keep_sample, .keep_context = &run};
+	/* a turn ends when tare looks: a quarter too late at most */
+	if (asked->turn_ns && asked->turn_ns / 4 < run.drain_ns)
+		run.drain_ns = asked->turn_ns / 4 > TURN_TICK_LEAST_NS ? asked->turn_ns / 4 : TURN_TICK_LEAST_NS;
 	struct symbols *symbols = NULL;
 	struct found_places found = {0};
 	bool done = false;
 	if (asked->stacks != STACKS_NONE &&
 	    (!symbols_new(NULL, &symbols, err) || !unwinder_new(symbols, &options.unwinder, err)))
 		goto out;
-	if (!events || !accounts || !run.stood_for || !collector_new(&options, &run.collector, err)) {
+	if (!events || !accounts || !run.stood_for || !profile_turns_new(&run.turns, n) ||
+	    !collector_new(&options, &run.collector, err)) {
 		error_no_memory(err);
 		goto out;
 	}
@@ -517,10 +526,17 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 						 .stacks = asked->stacks,
 						 .stack_bytes = asked->stack_bytes,
 						 .places = found.regions.n ? &found.places : NULL,
+						 .turn_ns = asked->turn_ns,
 						 .disabled = asked->delay_ns > 0 || asked->disabled};
 	if (!sample(&run, asked, &request, accounts, err))
 		goto out;
-	if (!profile_account_take(p, accounts, err) || !profile_account_note(run.collector, accounts, err))
+	if (!profile_account_take(p, accounts, err))
+		goto out;
+	if (asked->turn_ns && !profile_turns_take(&run.turns, p)) {
+		error_no_memory(err);
+		goto out;
+	}
+	if (!asked->turn_ns && !profile_account_note(run.collector, accounts, err))
 		goto out;
 	if (found.regions.n && n &&
 	    !profile_places_note(run.collector, &asked->places, &accounts[0].bounds, p->last_ns - p->first_ns,
@@ -545,6 +561,7 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 		*out = NULL;
 	}
 out:
+	profile_turns_free(&run.turns);
 	vec_free(&run.moments);
 	free(run.stood_for);
 	profile_log_abandon(run.log);

@@ -29,6 +29,11 @@ struct profiling {
 	uint32_t skid;
 	bool prime;  /* of FIXED: the gap is the next prime number */
 	double rate; /* of RATE */
+	/* sets of events take turns of so much of the program's time; 0: all events at once. set_ends[n_sets]: how
+	 * many events the session had when a set's were added */
+	uint64_t turn_ns;
+	const size_t *set_ends;
+	size_t n_sets;
 	uint64_t seed;
 	uint32_t redraw;            /* 0: the backend's default */
 	enum profile_stacks stacks; /* EXACT: of what is counted, the call graph */

@@ -58,6 +58,8 @@ struct sampled_event *profile_gaps_choose(const struct session *s, const struct 
 		const struct event *event = &s->selection.events.items[i];
 		events[i] = (struct sampled_event){.event = event, .gaps = asked->gaps};
 		costs[i] = 0;
+		while (events[i].set + 1 < asked->n_sets && i >= asked->set_ends[events[i].set])
+			events[i].set++;
 		if (asked->gaps == GAPS_RATE && !event->period) {
 			events[i].rate = asked->rate;
 			continue;

@@ -62,6 +62,14 @@ bool stats_share(uint64_t k, uint64_t n, double confidence, struct interval *out
 	return true;
 }
 
+bool stats_clustered_share(uint64_t k, uint64_t n, double cluster, double confidence, struct interval *out)
+{
+	if (n == 0 || k > n || !(cluster >= 1) || !(confidence > 0 && confidence < 1))
+		return false;
+	*out = interval_of((double)k / (double)n, fmax(1, (double)n / cluster), confidence);
+	return true;
+}
+
 /* The wider of two intervals: that of all runs' samples together, as if they were independent, and Wilson's with
  * as many samples as the spread between the runs' shares is worth, with Student's t in place of the normal. The
  * first is there because a few runs may agree by chance.

@@ -89,6 +89,9 @@ bool stats_trend(const double *x, size_t n, double *tau, double *p_rises);
  * interval, too. Samples are independent with exponential gaps; with fixed ones they need not be. False when n is
  * 0, k > n or the confidence is not within (0, 1). */
 bool stats_share(uint64_t k, uint64_t n, double confidence, struct interval *out);
+/* The same where samples come in clusters of so many (as a sample sees it), all of which may be alike: as sure as
+ * n / cluster samples. */
+bool stats_clustered_share(uint64_t k, uint64_t n, double cluster, double confidence, struct interval *out);
 
 /* The share from several runs of the same program, k[i] of n[i] samples in each, for gaps whose samples are not
  * independent (fixed, jittered), and for programs that differ from run to run. Never narrower than stats_share()

@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -329,6 +330,27 @@ static bool get_cost(struct profile_reader *r)
 	return true;
 }
 
+static bool get_turns(struct profile_reader *r)
+{
+	uint32_t event, part, scaled;
+	uint64_t samples, value = 0, low = 0, high = 0;
+	bool all = !r->options || (!r->options->from_ns && !r->options->to_ns);
+	if (!get_below(r, r->builder.out->n_events, &event) || !get_below(r, 1000000001, &part) ||
+	    !get(r, &samples) || !get_below(r, 2, &scaled) ||
+	    (scaled && (!get(r, &value) || !get(r, &low) || !get(r, &high))))
+		return false;
+	struct profile_event *e = &r->builder.out->events[event];
+	if (part == 0 || e->gaps == GAPS_NONE || low > value || (high && high - 1 < value))
+		return wrong(r, "an event's turns are not as they can be");
+	e->part = part / 1e9;
+	e->turn_samples = (double)samples / 1e9;
+	e->has_scaled = scaled && all;
+	e->scaled = (double)value;
+	e->scaled_low = (double)low;
+	e->scaled_high = high ? (double)(high - 1) : INFINITY;
+	return true;
+}
+
 static bool get_note(struct profile_reader *r)
 {
 	const char *note;
@@ -366,6 +388,7 @@ static bool get_record(struct profile_reader *r)
 	case RECORD_ACCOUNT: return get_account(r);
 	case RECORD_NOTE: return get_note(r);
 	case RECORD_COST: return get_cost(r);
+	case RECORD_TURNS: return get_turns(r);
 	case RECORD_END: return get_end(r);
 	default: return wrong(r, "it has a record of a kind that is not known");
 	}

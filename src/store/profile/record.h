@@ -35,6 +35,9 @@ enum profile_record {
 	RECORD_NOTE = 11, /* text */
 	RECORD_END = 12,  /* first and last ns, user ns, system ns, wait status */
 	RECORD_COST = 13, /* event; a sample's CPU time in ps */
+	/* event; part of the time and samples of a turn (both in 10^-9), 0 or 1: scaled follows: value, low,
+	 * 1 + high (0: none) */
+	RECORD_TURNS = 14,
 };
 
 enum { PROFILE_DEPTH_MOST = 4096 }; /* of nodes: more are no stack of calls that anybody collected */

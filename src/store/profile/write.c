@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,19 @@ static void put_account(struct profile_log *log, size_t event, const struct prof
 		put_byte(log, RECORD_COST);
 		put(log, event);
 		put(log, (uint64_t)(e->cost_ns * 1000));
+	}
+	if (e->part > 0) {
+		bool scaled = e->has_scaled && e->scaled < 1e18;
+		put_byte(log, RECORD_TURNS);
+		put(log, event);
+		put(log, (uint64_t)(e->part * 1e9 + 0.5));
+		put(log, (uint64_t)(fmin(e->turn_samples, 1e9) * 1e9 + 0.5));
+		put(log, scaled);
+		if (scaled) {
+			put(log, (uint64_t)(e->scaled + 0.5));
+			put(log, (uint64_t)(e->scaled_low + 0.5));
+			put(log, e->scaled_high < 1e18 ? 1 + (uint64_t)(e->scaled_high + 0.5) : 0);
+		}
 	}
 }
 

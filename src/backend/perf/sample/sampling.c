@@ -102,7 +102,7 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 		return false;
 	if (target->cgroup && (s->cgroup = cgroup_open(target->cgroup, err)) < 0)
 		return false;
-	if (!sampling_find_tracks(s, cancelled, err))
+	if (!sampling_find_tracks(s, cancelled, err) || !sampling_turns_new(s, err))
 		return false;
 	if (target->command) {
 		if (!launch_hold(&s->command, &s->launch, err))
@@ -140,6 +140,7 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 static void perf_sampling_end(struct sampling *s)
 {
 	sample_streams_close(s);
+	sampling_turns_free(&s->turns);
 	bounds_free(s->bounds);
 	launch_abandon(&s->launch);
 	places_free(&s->places);
@@ -292,12 +293,14 @@ static bool tell(struct sampling *s, const struct perf_event_header *record, str
 /* False: the sample is of the setting of a gap, and is not to be kept (streams.h). */
 static bool note_sample(struct sampling *s, const struct perf_event_header *record)
 {
-	struct stream *stream = s->alike ? NULL : stream_find(s, record_id(record));
+	struct stream *stream = s->alike && !s->turns.n_sets ? NULL : stream_find(s, record_id(record));
 	if (!stream || !stream_samples(stream))
 		return true;
 	if (stream_restarts(stream, record_time(record)))
 		return false;
 	stream->since++;
+	if (s->turns.n_sets)
+		s->turns.samples[stream->event]++;
 	return true;
 }
 
@@ -426,6 +429,17 @@ static bool make_alike(struct sampling *s, struct error *err)
 	return error_hint(err, "use --gaps fixed");
 }
 
+static bool change_turns(struct sampling *s, struct error *err)
+{
+	if (!sampling_turns_over(s))
+		return true;
+	if (!sample_streams_switch(s, false, false, err) || !empty_rings(s, err) || !sampling_turns_end(s, err))
+		return false;
+	sampling_turns_next(s);
+	sampling_turns_begin(s);
+	return sample_streams_switch(s, false, true, err);
+}
+
 /* all: nothing is written any more. */
 static bool round_of(struct sampling *s, bool all, struct error *err)
 {
@@ -442,6 +456,7 @@ static bool round_of(struct sampling *s, bool all, struct error *err)
 	done = done && empty_rings(s, err);
 	if (done && s->born && !s->alike && !all)
 		done = make_alike(s, err);
+	done = done && (all || change_turns(s, err));
 	redraw(s);
 	window_sort(&s->window);
 	for (const struct perf_event_header *record;
@@ -516,6 +531,8 @@ static bool perf_sampling_go(struct sampling *s, struct error *err)
 	draw_first(s);
 	s->on = !s->request.disabled;
 	s->paused = s->request.disabled;
+	if (s->on)
+		sampling_turns_begin(s);
 	bool held = hold_at_exec(s), done = true;
 	if (s->kind != TARGET_COMMAND && !held && s->on && !sample_streams_switch(s, false, true, err))
 		return false;
@@ -534,7 +551,10 @@ static bool perf_sampling_enable(struct sampling *s, bool on, struct error *err)
 {
 	s->on = on;
 	s->paused = true;
-	return sample_streams_switch(s, false, on, err);
+	if (on && !s->turns.under_way)
+		sampling_turns_begin(s);
+	return sample_streams_switch(s, false, on, err) &&
+	       (on || (empty_rings(s, err) && sampling_turns_end(s, err)));
 }
 
 static void end_courses(struct sampling *s)
@@ -583,7 +603,7 @@ static bool perf_sampling_stop(struct sampling *s, struct sampling_account *acco
 {
 	if (!sample_streams_switch(s, false, false, err) || !sample_streams_switch(s, true, false, err))
 		return false;
-	bool done = round_of(s, true, err);
+	bool done = round_of(s, true, err) && sampling_turns_end(s, err);
 	sample_streams_read(s);
 	if (s->bounds)
 		bounds_finish(s->bounds, s->probe_hits, s->lost_hits);

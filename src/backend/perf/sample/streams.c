@@ -108,6 +108,11 @@ uint32_t streams_stack_bytes(enum profile_stacks stacks, uint32_t asked)
 	return (bytes < STACK_BYTES_MOST ? bytes : STACK_BYTES_MOST) & ~7u;
 }
 
+static bool has_turn(const struct sampling *s, const struct sampled_track *track)
+{
+	return !s->turns.n_sets || track->asked.set == s->turns.current;
+}
+
 static struct perf_event_attr stream_attr(const struct sampling *s, const struct sampled_track *track,
 					  const struct event_encoding *encoding)
 {
@@ -120,7 +125,8 @@ static struct perf_event_attr stream_attr(const struct sampling *s, const struct
 	attr.exclude_user = !(levels & LEVEL_USER);
 	attr.exclude_kernel = !(levels & LEVEL_KERNEL);
 	attr.exclude_hv = levels != (LEVEL_USER | LEVEL_KERNEL);
-	attr.enable_on_exec = s->kind == TARGET_COMMAND && !s->request.disabled && !s->alike_ns;
+	attr.enable_on_exec = s->kind == TARGET_COMMAND && !s->request.disabled && !s->alike_ns &&
+			      has_turn(s, track);
 	attr.sample_type = track->layout.sample_type;
 	attr.sample_regs_user = track->layout.registers;
 	if (attr.sample_type & PERF_SAMPLE_STACK_USER)
@@ -405,6 +411,8 @@ bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct er
 		const struct stream *stream = &s->streams.items[i];
 		if (stream->fd < 0 || stream_samples(stream) == tracking)
 			continue;
+		if (on && !tracking && stream_samples(stream) && !has_turn(s, &s->tracks[stream->event]))
+			continue;
 		if (ioctl(stream->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
 			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot %s sampling",
 					       on ? "start" : "stop");
@@ -472,6 +480,34 @@ void sample_streams_read(struct sampling *s)
 	for (size_t i = 0; i < s->streams.count; i++)
 		if (s->streams.items[i].fd >= 0)
 			read_stream(s, &s->streams.items[i]);
+}
+
+uint64_t sample_streams_time(const struct sampling *s)
+{
+	uint64_t time_ns = 0;
+	struct stream_values values;
+	for (size_t i = 0; i < s->streams.count; i++) {
+		const struct stream *stream = &s->streams.items[i];
+		if (stream->fd >= 0 && stream->event == STREAM_TRACKS && read_values(s, stream, &values))
+			time_ns += values.running_ns;
+	}
+	return time_ns;
+}
+
+uint64_t sample_streams_now(const struct sampling *s, struct sampled_turn *events)
+{
+	struct stream_values values;
+	for (size_t i = 0; i < s->request.n_events; i++) /* of streams that were closed */
+		events[i] = (struct sampled_turn){.count = s->tracks[i].account.count,
+						  .running_ns = s->tracks[i].account.running_ns};
+	for (size_t i = 0; i < s->streams.count; i++) {
+		const struct stream *stream = &s->streams.items[i];
+		if (stream->fd < 0 || !stream_samples(stream) || !read_values(s, stream, &values))
+			continue;
+		events[stream->event].count += values.count;
+		events[stream->event].running_ns += values.running_ns;
+	}
+	return sample_streams_time(s);
 }
 
 bool sample_streams_again(struct sampling *s, struct error *err)

@@ -47,6 +47,7 @@
 #include "backend/perf/sample/bounds.h"
 #include "backend/perf/sample/gaps.h"
 #include "backend/perf/sample/record.h"
+#include "backend/perf/sample/turns.h"
 #include "backend/perf/sample/window.h"
 #include "backend/perf/state.h"
 #include "base/hash.h"
@@ -121,6 +122,7 @@ struct sampling {
 	uint64_t tracked_ns; /* their time on CPUs */
 	bool paused;         /* samples were not taken for a part of the time */
 	struct existing *existing;
+	struct sampling_turns turns;
 	struct sample_bounds *bounds;   /* NULL: everything is kept */
 	uint64_t probe_hits, lost_hits; /* as the kernel counted them */
 	bool failed;                    /* the sink, or a ring: no more is passed on */
@@ -138,7 +140,11 @@ bool sample_streams_again(struct sampling *s, struct error *err);
 void sample_streams_retire(struct sampling *s, size_t first, size_t last);
 /* By the id in a record; NULL: it is of none. */
 struct stream *stream_find(struct sampling *s, uint64_t id);
+/* Sampled events on: those of the set whose turn it is. */
 bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct error *err);
+/* Count and running time of each event, so far; returns the target's time. */
+uint64_t sample_streams_now(const struct sampling *s, struct sampled_turn *events);
+uint64_t sample_streams_time(const struct sampling *s);
 /* Lets the probes of CPUs report. */
 bool sample_streams_probe(struct sampling *s, struct error *err);
 /* Sums what each stream counted into its event's account. */
