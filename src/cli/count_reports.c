@@ -46,8 +46,10 @@ static void render(FILE *out, void *context)
 
 static void render_p5mon_file(FILE *out, void *context)
 {
-	const struct count_command *count = ((const struct rendering *)context)->count;
-	report_p5mon_file(out, count->session.result, count->session.events, count->request.all_repetitions);
+	const struct rendering *rendering = context;
+	const struct count_command *count = rendering->count;
+	report_p5mon_file(out, count->session.result, count->session.events, &rendering->header,
+			  count->request.all_repetitions);
 }
 
 /* "-Fa=1 -Fb=2" */
@@ -75,7 +77,9 @@ bool count_write_report(struct count_command *count)
 			    .rank = &count->launched.place,
 			    .colour = say_in_colour(count->output.stream),
 			    .width = say_width(count->output.stream)},
-		.header = {.parameter_file = r->parameter_file ? r->parameter_file : "", .directory = "?"},
+		.header = {.parameter_file = r->parameter_file ? r->parameter_file : "",
+			   .directory = "?",
+			   .errata = count->has_parameters && count->parameters.errata},
 	};
 	struct error err = {0};
 	struct report_origin origin;

@@ -268,6 +268,7 @@ static const char p5mon_usage[] =
 	"  -P FILE       the parameters (default: STD_PARMS_FILE in the environment,\n"
 	"                else ./STD_PARMS)\n"
 	"  -FKEY=VALUE   one parameter, whatever the file says\n"
+	"  -Ferrata=yes  count misaligned data reads and writes twice, as the Pentium did\n"
 	"  -h, --help    show this help\n\n"
 	"TARE_ON in the environment is tare's backend: exact, model:pentium, ...\n"
 	"(default: auto). See run_p5mon(1) and tare-parameters(5).\n";

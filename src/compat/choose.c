@@ -34,9 +34,12 @@ bool p5mon_choose(struct session *session, const struct parameters *parameters, 
 		if (!parameters->events[i])
 			continue;
 		snprintf(label, sizeof label, "p5mon:%s", event->parameter);
+		const struct event_definition *row = parameters->errata && event->erratum
+							     ? event_table_find(session->events, event->erratum)
+							     : paper_event_find(session->events, "p5mon",
+										event->parameter);
 		/* in tare's own table a row is called what was counted */
-		if (!add(session, none ? NULL : paper_event_find(session->events, "p5mon", event->parameter),
-			 levels, label, p5mon_labels ? label : NULL, why, err))
+		if (!add(session, none ? NULL : row, levels, label, p5mon_labels ? label : NULL, why, err))
 			return false;
 	}
 	return true;

@@ -15,6 +15,8 @@
 #include "stats/stats.h"
 
 static const char PREFIX[] = "p5mon:";
+static const char ERRATA[] =
+	"Data Read and Data Write count a misaligned access twice, as the Pentium did (errata = yes).";
 
 static const struct p5mon_event *event_of(const struct estimate *e, const struct event_table *table)
 {
@@ -256,6 +258,8 @@ void report_p5mon(FILE *out, const struct result *result, const struct event_tab
 	fputs("The intervals are run_p5mon's (population standard deviation, n degrees of freedom): they are too\n"
 	      "narrow, and here only for comparison with its reports.\n",
 	      out);
+	if (header->errata)
+		fprintf(out, "%s\n", ERRATA);
 	notes_print(out, result, "");
 	modelled_print(out, result, "");
 }
@@ -310,11 +314,14 @@ static void file_event(FILE *out, const struct estimate *e, const struct event_t
 	str_free(&name);
 }
 
-void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table, bool all_results)
+void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table,
+		       const struct p5mon_header *header, bool all_results)
 {
 	fputs("# run_p5mon results file\n", out);
 	fprintf(out, "# Results (%zu repetitions, %.0f%% confidence level):\n", result->repetitions,
 		result->confidence * 100);
+	if (header->errata)
+		fprintf(out, "# %s\n", ERRATA);
 	modelled_print(out, result, "# ");
 	notes_print(out, result, "# ");
 	fputs("# Event Repetition Value [conf.int] [percentage]\n", out);

@@ -5,8 +5,9 @@
 #include "base/str.h"
 
 static const struct p5mon_event events[P5MON_EVENTS] = {
-	{0x00, "data_read", "Data Read"},
-	{0x01, "data_write", "Data Write"},
+	/* a misaligned one counts twice: Safford 5.5.2, Table 5.4 */
+	{0x00, "data_read", "Data Read", "pentium-data-reads"},
+	{0x01, "data_write", "Data Write", "pentium-data-writes"},
 	{0x28, "data_read_or_write", "Data Read or Write"},
 	{0x02, "data_tlb_miss", "Data TLB Miss"},
 	{0x03, "data_read_miss", "Data Read Miss"},

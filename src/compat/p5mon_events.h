@@ -13,6 +13,8 @@ struct p5mon_event {
 	const char *parameter; /* "data_read_miss" */
 	/* "Data Read Miss"; the thesis prints seven of them, the others follow their pattern */
 	const char *title;
+	/* the event that counts as the Pentium did, by an erratum; NULL: tare counts no erratum of it */
+	const char *erratum;
 };
 
 enum { P5MON_CLOCKS = -1, P5MON_EVENTS = 39 };

@@ -26,6 +26,7 @@ static const struct parameter_row {
 	ROW(kernel_events, YES_NO, 0, 0),
 	ROW(output_all_results, YES_NO, 0, 0),
 	{"confidence_level_99", "conf_level_99", YES_NO, offsetof(struct parameters, confidence_level_99), 0, 0},
+	ROW(errata, YES_NO, 0, 0),
 	ROW(use_assembly_regions, YES_NO, 0, 0),
 	ROW(max_regions, NUMBER, 0, PARAMETERS_REGIONS),
 	ROW(output_file, TEXT, 0, 0),

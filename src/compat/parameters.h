@@ -41,6 +41,7 @@ struct parameters {
 	bool user_events, kernel_events;
 	bool output_all_results;
 	bool confidence_level_99;
+	bool errata; /* tare's own: count as the Pentium did, errors included */
 	bool use_assembly_regions;
 	unsigned long long max_regions;
 	const char *output_file; /* "" when there is none */

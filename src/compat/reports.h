@@ -15,10 +15,12 @@ struct p5mon_header {
 	const char *parameter_file; /* "" when none */
 	const char *arguments;      /* the -F arguments, joined by spaces */
 	const char *directory;
+	bool errata; /* the counts are those of the Pentium, with its errata */
 };
 void report_p5mon(FILE *out, const struct result *result, const struct event_table *table,
 		  const struct p5mon_header *header, bool all_results);
-void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table, bool all_results);
+void report_p5mon_file(FILE *out, const struct result *result, const struct event_table *table,
+		       const struct p5mon_header *header, bool all_results);
 
 /* perfex -y: what counts are multiplied with, and where it is from. */
 struct costs;

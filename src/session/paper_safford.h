@@ -11,6 +11,7 @@ enum { SAFFORD_PROGRAMS = 3, SAFFORD_OVERHEADS = 3 };
 /* An event of the Pentium, as the thesis prints it, and tare's. */
 struct safford_event {
 	const char *printed, *request;
+	const char *shown; /* in tare's tables; NULL: as printed */
 };
 
 /* Counts of argv as paper_split() has them, by the Pentium. */

@@ -253,4 +253,41 @@ for words, text, told in [
 has(tool("run_p5mon", "--help").out, "usage: run_p5mon", "run_p5mon --help")
 for name in ("perfex", "run_p5mon"):
     ok(max(map(len, tool(name, "--help").out.splitlines())) <= 80, f"the help of {name} has lines of at most 80 columns")
+
+# ---- run_p5mon's errata ----
+# 1000 times: 4 bytes at 1 (a Pentium's misaligned access) read and written, 2 bytes at 1 (none) read, 8 bytes at 4 written
+MISALIGNED = """
+        .globl _start
+_start: mov $1000, %ebx
+1:      incl word+1(%rip)
+        mov word+1(%rip), %ax
+        mov %rcx, word+4(%rip)
+        dec %ebx
+        jnz 1b
+        mov $60, %eax
+        xor %edi, %edi
+        syscall
+        .bss
+        .balign 64
+word:   .zero 64
+"""
+ran = subprocess.run(["cc", "-nostdlib", "-static", write("misaligned.S", MISALIGNED), "-o", "misaligned"], capture_output=True, text=True)
+ok(ran.returncode == 0, "a program of misaligned accesses is built", ran.stderr)
+write("STD_PARMS", """(p5mon
+ command = ./misaligned; skip_initialization_run = yes; output_file = numbers;
+ data_read = yes; data_write = yes; misaligned_data_memory_or_IO_references = yes;
+end)
+""")
+SAID = "Data Read and Data Write count a misaligned access twice, as the Pentium did (errata = yes)."
+for words, reads, writes in (((), 2000, 2000), (("-Ferrata=no",), 2000, 2000), (("-Ferrata=yes",), 3000, 4000)):
+    ran = tool("run_p5mon", *words, TARE_ON="exact")
+    seen = dict(re.findall(r"^  (\w.*): ([\d.]+) ", ran.out, re.M))
+    equal(seen, {"Data Read": f"{reads}.0", "Data Write": f"{writes}.0", "Misaligned Data Memory or I/O References": "3000.0"},
+          f"run_p5mon {' '.join(words)}: misaligned reads and writes count {'twice' if reads == 3000 else 'once'}")
+    equal((SAID in ran.out, "# " + SAID in read("numbers")), (reads == 3000,) * 2, "... and the report and the file say so where it is not what they are called")
+ran = tare("count", "--on", "exact", "-e", "pentium-data-reads,pentium-data-writes", "--by", "function", "-o", "-", "./misaligned")
+equal(re.findall(r"^ +([\d,]+)\(100.0%\).* _start", ran.out, re.M), ["3,000", "4,000"], "the erratum's events by function add up to their counts")
+ok("a defect of tare" not in ran.out + ran.err, "... and are no defect", ran)
+has(tool("run_p5mon", "-Ferrata=maybe").err, "errata", "errata is yes or no")
+has(tool("run_p5mon", "--help").out, "-Ferrata=yes", "run_p5mon --help has the errata")
 done()

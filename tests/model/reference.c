@@ -145,7 +145,7 @@ void reference_access(struct reference *r, unsigned core, uint64_t address, uint
 		uint64_t of_part = bytes - (part - address) < 8 ? bytes - (part - address) : 8,
 			 unit = of_part == 8 ? 8 : 4;
 		if (part / unit != (part + of_part - 1) / unit)
-			stream[STREAM_PENTIUM_MISALIGNED]++;
+			stream[STREAM_PENTIUM_MISALIGNED]++, stream[STREAM_PENTIUM_MISALIGNED_READS] += !write;
 		if (bytes > 10)
 			break;
 	}

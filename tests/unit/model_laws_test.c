@@ -39,7 +39,7 @@ static struct model_counts lawful(void)
 	s[STREAM_READS] = s[STREAM_MISALIGNED_READS] = s[STREAM_LINE_CROSSING_READS] = 10;
 	s[STREAM_WRITES] = s[STREAM_MISALIGNED_WRITES] = s[STREAM_LINE_CROSSING_WRITES] = 20;
 	s[STREAM_MISALIGNED] = s[STREAM_LINE_CROSSING] = s[STREAM_PAGE_CROSSING] = 30;
-	s[STREAM_PENTIUM_MISALIGNED] = 60;
+	s[STREAM_PENTIUM_MISALIGNED] = 60, s[STREAM_PENTIUM_MISALIGNED_READS] = 20;
 	return n;
 }
 
@@ -93,6 +93,8 @@ static const struct {
 	 "more misaligned"},
 	{{MODEL_STREAM, STREAM_PAGE_CROSSING, 1}, {0}, "more misaligned"},
 	{{MODEL_STREAM, STREAM_PENTIUM_MISALIGNED, 1}, {0}, "more misaligned"},
+	{{MODEL_STREAM, STREAM_PENTIUM_MISALIGNED_READS, 1}, {0}, "more misaligned"},
+	{{MODEL_STREAM, STREAM_PENTIUM_MISALIGNED_READS, -1}, {0}, "more misaligned"},
 	{{MODEL_STREAM, STREAM_READS, 1}, {0}, "fewer accesses"},
 	{{MODEL_STREAM, STREAM_WRITES, 1}, {0}, "fewer accesses"},
 };

@@ -73,7 +73,7 @@ enum writer {
 
 static char *write_with(enum writer writer, const struct result *result)
 {
-	static const struct p5mon_header header = {"./STD_PARMS", "-Frepetitions=5", "/home/safford"};
+	static const struct p5mon_header header = {"./STD_PARMS", "-Frepetitions=5", "/home/safford", false};
 	char *text = NULL;
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
@@ -88,7 +88,7 @@ static char *write_with(enum writer writer, const struct result *result)
 	case P5MON:
 	case P5MON_ALL: report_p5mon(out, result, NULL, &header, writer == P5MON_ALL); break;
 	case P5MON_FILE:
-	case P5MON_FILE_ALL: report_p5mon_file(out, result, NULL, writer == P5MON_FILE_ALL); break;
+	case P5MON_FILE_ALL: report_p5mon_file(out, result, NULL, &header, writer == P5MON_FILE_ALL); break;
 	case PERFEX: report_perfex(out, result, NULL); break;
 	}
 	fclose(out);

@@ -23,6 +23,7 @@ static const struct {
 	{COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
 	{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
 	{COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
+	{COUNT_PENTIUM_MISALIGNED_READS, STREAM_PENTIUM_MISALIGNED_READS},
 };
 
 /* Counts of the blocks that the access stream has, too: by the data that was touched. Their sum is compared with
@@ -41,6 +42,17 @@ static bool counts_accesses(const struct exact_event *event)
 	return !others;
 }
 
+/* One part of an event, the n-th; 0: the event has no such part. */
+static size_t add_part(const struct exact_event *event, enum exact_count count, enum model_stream_count stream,
+		       struct model_watch *part, size_t n, uint8_t *minus)
+{
+	if (!exact_event_uses(event, count))
+		return 0;
+	*part = (struct model_watch){.component = MODEL_STREAM, .count = (uint8_t)stream};
+	*minus |= (uint8_t)((event->minus == count + 1) << n);
+	return 1;
+}
+
 /* The counts of the models that an event is the sum of: how many; 0: it is no such sum. */
 static size_t parts_of(const struct execution_event *event, const struct counting_models *models,
 		       struct model_watch *parts, uint8_t *minus)
@@ -52,14 +64,9 @@ static size_t parts_of(const struct execution_event *event, const struct countin
 			       ? models->watches(models->context, event->modelled, parts, MODEL_WATCHES, minus)
 			       : 0;
 	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
-		if (exact_event_uses(event->exact, streams[i].count))
-			parts[n++] = (struct model_watch){.component = MODEL_STREAM,
-							  .count = (uint8_t)streams[i].stream};
-	bool of_blocks = n == 0;
-	for (size_t i = 0; of_blocks && i < sizeof accesses / sizeof *accesses; i++)
-		if (exact_event_uses(event->exact, accesses[i].count))
-			parts[n++] = (struct model_watch){.component = MODEL_STREAM,
-							  .count = (uint8_t)accesses[i].stream};
+		n += add_part(event->exact, streams[i].count, streams[i].stream, &parts[n], n, minus);
+	for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
+		n += add_part(event->exact, accesses[i].count, accesses[i].stream, &parts[n], n, minus);
 	return n;
 }
 

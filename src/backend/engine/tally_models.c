@@ -74,6 +74,7 @@ static void count_stream(struct tally *t, uint64_t count[COUNTS], const struct m
 		{COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
 		{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
 		{COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
+		{COUNT_PENTIUM_MISALIGNED_READS, STREAM_PENTIUM_MISALIGNED_READS},
 	};
 	_Static_assert(sizeof counts / sizeof *counts == COUNT_STREAM_END - COUNT_STREAM,
 		       "every count of the stream is here");

@@ -143,6 +143,7 @@ static const struct {
 	{COUNT_LINE_CROSSING_WRITES, 2, {0}},
 	{COUNT_PAGE_CROSSING, 1, {0}},
 	{COUNT_PENTIUM_MISALIGNED, 3, {0}}, /* of 4 and 8 bytes each */
+	{COUNT_PENTIUM_MISALIGNED_READS, 1, {0}},
 };
 
 static uint64_t lines_of(const unsigned char *begin, const unsigned char *end)

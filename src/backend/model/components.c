@@ -75,6 +75,7 @@ static const struct name stream_names[] = {
 	{"line_crossing_reads", STREAM_LINE_CROSSING_READS, false},
 	{"line_crossing_writes", STREAM_LINE_CROSSING_WRITES, false},
 	{"pentium_misaligned", STREAM_PENTIUM_MISALIGNED, false},
+	{"pentium_misaligned_reads", STREAM_PENTIUM_MISALIGNED_READS, false},
 };
 static const struct name filter_names[] = {
 	/* for measuring the models themselves: bench/model */

@@ -74,7 +74,9 @@ static bool stream_conserves(const struct machine *machine, const struct model_c
 	if (s[STREAM_MISALIGNED_READS] > s[STREAM_READS] || s[STREAM_MISALIGNED_WRITES] > s[STREAM_WRITES] ||
 	    s[STREAM_LINE_CROSSING_READS] > s[STREAM_READS] || s[STREAM_LINE_CROSSING_WRITES] > s[STREAM_WRITES] ||
 	    s[STREAM_PAGE_CROSSING] > s[STREAM_LINE_CROSSING] ||
-	    s[STREAM_PENTIUM_MISALIGNED] > 2 * (s[STREAM_READS] + s[STREAM_WRITES]))
+	    s[STREAM_PENTIUM_MISALIGNED_READS] > 2 * s[STREAM_READS] ||
+	    s[STREAM_PENTIUM_MISALIGNED_READS] > s[STREAM_PENTIUM_MISALIGNED] ||
+	    s[STREAM_PENTIUM_MISALIGNED] - s[STREAM_PENTIUM_MISALIGNED_READS] > 2 * s[STREAM_WRITES])
 		return false;
 	*why = "the first data cache saw fewer accesses than the program made";
 	if (machine->first_data == MACHINE_NONE)

@@ -95,6 +95,7 @@ enum model_stream_count { /* what the stream is, whatever the machine */
 			  STREAM_LINE_CROSSING_WRITES, /* which add up to STREAM_LINE_CROSSING */
 			  /* accesses that the Pentium counts as misaligned: see pentium_misaligned() */
 			  STREAM_PENTIUM_MISALIGNED,
+			  STREAM_PENTIUM_MISALIGNED_READS, /* of them; the others are writes */
 			  STREAM_COUNTS
 };
 

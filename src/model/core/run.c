@@ -64,7 +64,8 @@ static uint64_t crossings(uint64_t b, uint64_t n, uint32_t bytes, uint32_t unit)
 static void count_string(struct core *core, const struct string_run *run)
 {
 	uint64_t *stream = core->counts->stream;
-	uint64_t lowest = run->step < 0 ? run->address - (run->n - 1) * run->bytes : run->address, crossing;
+	uint64_t lowest = run->step < 0 ? run->address - (run->n - 1) * run->bytes : run->address, crossing,
+		 pentium;
 	if (!run->n)
 		return;
 	stream[run->write ? STREAM_WRITES : STREAM_READS] += run->n;
@@ -72,7 +73,9 @@ static void count_string(struct core *core, const struct string_run *run)
 		stream[STREAM_MISALIGNED] += run->n;
 		stream[run->write ? STREAM_MISALIGNED_WRITES : STREAM_MISALIGNED_READS] += run->n;
 	}
-	stream[STREAM_PENTIUM_MISALIGNED] += crossings(lowest, run->n, run->bytes, run->bytes < 8 ? 4 : 8);
+	pentium = crossings(lowest, run->n, run->bytes, run->bytes < 8 ? 4 : 8);
+	stream[STREAM_PENTIUM_MISALIGNED] += pentium;
+	stream[STREAM_PENTIUM_MISALIGNED_READS] += run->write ? 0 : pentium;
 	crossing = crossings(lowest, run->n, run->bytes, 64);
 	stream[STREAM_LINE_CROSSING] += crossing;
 	stream[run->write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS] += crossing;

@@ -167,7 +167,9 @@ static void count_placement(struct core *core, uint64_t address, uint32_t bytes,
 		stream[STREAM_MISALIGNED]++;
 		stream[write ? STREAM_MISALIGNED_WRITES : STREAM_MISALIGNED_READS]++;
 	}
-	stream[STREAM_PENTIUM_MISALIGNED] += pentium_misaligned(address, bytes);
+	uint32_t pentium = pentium_misaligned(address, bytes);
+	stream[STREAM_PENTIUM_MISALIGNED] += pentium;
+	stream[STREAM_PENTIUM_MISALIGNED_READS] += write ? 0 : pentium;
 	if ((address & 63) + bytes > 64) {
 		stream[STREAM_LINE_CROSSING]++;
 		stream[write ? STREAM_LINE_CROSSING_WRITES : STREAM_LINE_CROSSING_READS]++;

@@ -359,8 +359,9 @@ static void count_misaligned(struct core *core, uint64_t record, uint64_t addres
 	stream[STREAM_MISALIGNED] += reads + writes;
 	stream[STREAM_MISALIGNED_READS] += reads;
 	stream[STREAM_MISALIGNED_WRITES] += writes;
-	stream[STREAM_PENTIUM_MISALIGNED] += (reads + writes) *
-					     pentium_misaligned(address, (uint32_t)MISALIGNED_OF(record) + 1);
+	uint32_t pentium = pentium_misaligned(address, (uint32_t)MISALIGNED_OF(record) + 1);
+	stream[STREAM_PENTIUM_MISALIGNED] += (reads + writes) * pentium;
+	stream[STREAM_PENTIUM_MISALIGNED_READS] += reads * pentium;
 }
 
 static __attribute__((noinline)) bool page_of_data(struct core *core, uint64_t address, enum model_tlb_count kind,
@@ -425,7 +426,9 @@ static bool cross(struct core *core, uint64_t record, uint64_t simple, uint64_t 
 	core->counts->cache[core->first_data->index][CACHE_READS + write]++; /* the other is among the header's */
 	stream[STREAM_MISALIGNED]++;
 	stream[STREAM_MISALIGNED_READS + write]++;
-	stream[STREAM_PENTIUM_MISALIGNED] += pentium_misaligned(address, (uint32_t)MISALIGNED_OF(record) + 1);
+	uint32_t pentium = pentium_misaligned(address, (uint32_t)MISALIGNED_OF(record) + 1);
+	stream[STREAM_PENTIUM_MISALIGNED] += pentium;
+	stream[STREAM_PENTIUM_MISALIGNED_READS] += write ? 0 : pentium;
 	stream[STREAM_LINE_CROSSING] += (address ^ last) >> 6 != 0;
 	stream[STREAM_LINE_CROSSING_READS + write] += (address ^ last) >> 6 != 0;
 	return true;
