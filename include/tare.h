@@ -346,7 +346,8 @@ struct tare_region;
 enum { TARE_REGIONS_MOST = 1 << 20 };
 
 /* Not 0 while regions are counted: 1 by this library, 2 by tare's engine, which runs the program ('tare count --on
- * exact') and does by itself what the functions below say. To be read only, by them. */
+ * exact') and does by itself what the functions below say. 1 also while 'tare profile' has their begins and ends
+ * marked in time. To be read only, by them. */
 TARE_API extern int tare_regions_on;
 
 /* Marks for tare's engine: two instructions that do nothing, the second a nop that it knows by its number. Under
@@ -387,7 +388,8 @@ TARE_API extern int tare_regions_on;
 #define TARE_MARK_LEAVE_NAME_(name) ((void)0)
 #endif
 
-/* The same for languages that cannot see a variable of C: whether regions are counted. */
+/* The same for languages that cannot see a variable of C: whether regions are counted
+ * (or marked in time, under 'tare profile'). */
 TARE_API bool tare_regions_counted(void);
 
 /* Begins to count regions, without environment variables: nothing is printed at the end. Once in a process; the

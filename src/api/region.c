@@ -267,6 +267,13 @@ bool engine_runs(void) { return __atomic_load_n(&tare_regions_on, __ATOMIC_RELAX
 
 bool tare_regions_counted(void) { return __atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) != 0; }
 
+void regions_mark(const struct tare_region *region, enum region_mark_kind kind)
+{
+	/* without a set nothing else has set the flag */
+	if (region && !mark_region(region, kind) && !regions_of_process())
+		__atomic_and_fetch(&tare_regions_on, ~REGIONS_HERE, __ATOMIC_RELAXED);
+}
+
 /* ---- the environment ---- */
 
 /* What went wrong; and where the engine would count what was asked for, how. */
@@ -344,8 +351,12 @@ __attribute__((constructor)) static void regions_begin(void)
 		__atomic_store_n(&tare_regions_on, REGIONS_OF_ENGINE, __ATOMIC_RELEASE);
 		return;
 	}
-	if (!events || !*events)
+	if (!events || !*events) {
+		if (marks_open())
+			__atomic_store_n(&tare_regions_on, REGIONS_HERE, __ATOMIC_RELEASE);
+		errno = kept_errno;
 		return;
+	}
 	if (!regions_new(events, &r, &error)) {
 		complain(&error, events);
 	} else if (!from_environment(r, &error)) {

@@ -222,6 +222,8 @@ bool region_enter_slowly(struct tare_region *region)
 	struct region_thread *thread;
 	bool pass = false;
 	int kept_errno = errno;
+	if (!r)
+		regions_mark(region, MARK_BEGIN);
 	struct slot *slot = region && r ? slot_here(&thread, r, region->id) : NULL;
 	if (slot && pass_depth(slot) != 0) {
 		own_add(&slot->entries, 1);
@@ -245,6 +247,8 @@ void region_leave_slowly(struct tare_region *region)
 	struct region_set *r = regions_of_process();
 	struct region_thread *thread;
 	int kept_errno = errno;
+	if (!r)
+		regions_mark(region, MARK_END);
 	struct slot *slot = region && r ? slot_here(&thread, r, region->id) : NULL;
 	if (slot && pass_depth(slot) == 1) {
 		pass_end(thread, slot);

@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "api/counters.h"
+#include "api/marks.h"
 
 enum { SLOTS_OF_CHUNK = 64, CHUNKS_MOST = TARE_REGIONS_MOST / SLOTS_OF_CHUNK };
 
@@ -131,6 +132,8 @@ struct tare_region *region_of_name(const char *name, size_t bytes, struct tare_e
 /* Fortran's: blanks at its end are not of it; NULL while nothing is counted */
 struct tare_region *region_of_text(const char *name, size_t bytes);
 struct tare_region **regions_listed(size_t *n, struct error *err); /* in order of id; the caller frees it */
+/* While regions are marked, not counted. */
+void regions_mark(const struct tare_region *region, enum region_mark_kind kind);
 
 /* region_thread.c */
 struct slot *slot_find(struct region_thread *thread, uint32_t id);

@@ -59,8 +59,11 @@ const struct option_row report_option_rows[] = {
 	{0, "only", "NAME", "list only this function; may be repeated, and a pattern", ONLY},
 	{0, "exclude", "NAME", "do not list this function; likewise", EXCLUDE},
 	{0, "dso", "FILE", "list only functions of this program or library; likewise", DSO},
-	{0, "from", "SECONDS", "only samples taken this long after the first one, or later", FROM},
-	{0, "to", "SECONDS", "only samples taken before this time", TO},
+	{0, "from", "SECONDS|begin:REGION|end:REGION",
+	 "only samples taken this long after the first one, or since this mark of the program (begin:REGION:3: "
+	 "the third)",
+	 FROM},
+	{0, "to", "SECONDS|begin:REGION|end:REGION", "only samples taken before this time", TO},
 	SHOW_OPTION_ROWS,
 	{.help = "Results of several processes (files of 'tare count --json')"},
 	{0, "merge", NULL,
@@ -78,7 +81,7 @@ const struct option_row report_option_rows[] = {
 struct report_request {
 	const char *output;
 	bool help;
-	uint64_t from_ns, to_ns; /* to_ns 0: to the end */
+	struct profile_part part;
 	struct show_request show;
 	struct export_request export;
 	struct report_options options; /* of a count */
@@ -86,6 +89,23 @@ struct report_request {
 	bool merge, per_rank;
 	struct keeping keeping;
 };
+
+/* The last one of an option holds. */
+static bool parse_time(const char *value, uint64_t *ns, const char **mark, struct error *err)
+{
+	bool named = session_is_mark(value);
+	*ns = 0;
+	*mark = named ? value : NULL;
+	if (named || options_seconds(value, ns, err))
+		return true;
+	return error_hint(err, "a time is SECONDS, begin:REGION or end:REGION");
+}
+
+static bool is_part(const struct report_request *r)
+{
+	const struct profile_part *p = &r->part;
+	return p->from_ns || p->to_ns || p->from_mark || p->to_mark;
+}
 
 static bool apply(void *context, int id, const char *value, struct error *err)
 {
@@ -108,8 +128,8 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case ONLY: return vec_push(&r->show.only, value) || error_no_memory(err);
 	case EXCLUDE: return vec_push(&r->show.exclude, value) || error_no_memory(err);
 	case DSO: return vec_push(&r->show.modules, value) || error_no_memory(err);
-	case FROM: return options_seconds(value, &r->from_ns, err);
-	case TO: return options_seconds(value, &r->to_ns, err);
+	case FROM: return parse_time(value, &r->part.from_ns, &r->part.from_mark, err);
+	case TO: return parse_time(value, &r->part.to_ns, &r->part.to_mark, err);
 	case FORMAT: return show_parse_format(value, &r->show.format, err);
 	default:
 		if (store_apply(&r->keeping, id, value))
@@ -172,8 +192,9 @@ static int show_a_file(struct report_request *r, const char *path)
 {
 	struct profile *profile;
 	struct error err = {0};
-	const struct profile_part part = {r->from_ns, r->to_ns, shows_times(r)};
-	return session_read_profile(path, &part, &profile, &err) ? show_a_profile(r, profile) : say_failure(&err);
+	r->part.moments = shows_times(r);
+	return session_read_profile(path, &r->part, &profile, &err) ? show_a_profile(r, profile)
+								    : say_failure(&err);
 }
 
 /* Options of profiles say nothing of counts. */
@@ -182,7 +203,7 @@ static bool check_of_count(const struct report_request *r, const char *word, str
 	const char *option = r->export.format                    ? "--as"
 			     : r->show.annotate                  ? "--annotate"
 			     : r->show.prof                      ? "--prof"
-			     : r->from_ns || r->to_ns            ? "--from and --to"
+			     : is_part(r)                        ? "--from and --to"
 			     : r->show.event                     ? "-e"
 			     : r->show.top                       ? "--top"
 			     : r->show.by != PROFILE_BY_FUNCTION ? "--by"
@@ -208,7 +229,7 @@ static bool check_of_data(const struct report_request *r, struct error *err)
 	const struct show_request *s = &r->show;
 	const char *option = s->annotate || s->disassemble          ? "--annotate and --dis"
 			     : s->butterfly || s->browse || s->prof ? "--butterfly, --browse and --prof"
-			     : r->from_ns || r->to_ns               ? "--from and --to"
+			     : is_part(r)                           ? "--from and --to"
 			     : s->quit_share > 0                    ? "--quit N%"
 			     : s->only.count > 1 || s->exclude.count > 1 || s->modules.count > 1
 				     ? "--only, --exclude and --dso"
@@ -257,8 +278,8 @@ static int show_a_run(struct report_request *r, const char *word)
 		page_origin_of(&run, &arena, &origin);
 		r->show.origin = &origin;
 		report_show_of(&run, &r->show);
-		const struct profile_part part = {r->from_ns, r->to_ns, shows_times(r)};
-		code = session_parse_profile(run.profile, run.profile_bytes, word, &part, &profile, &err)
+		r->part.moments = shows_times(r);
+		code = session_parse_profile(run.profile, run.profile_bytes, word, &r->part, &profile, &err)
 			       ? show_a_profile(r, profile)
 			       : say_failure(&err);
 	} else if (!check_of_count(r, word, &err)) {
@@ -301,7 +322,7 @@ static int command(struct report_request *r, int argc, char **argv)
 		return say_failed(&err, TARE_USAGE);
 	if (!export_check(&r->export, r->output != NULL, stdout, &err))
 		return say_failed(&err, TARE_USAGE);
-	if (r->to_ns && r->to_ns <= r->from_ns) {
+	if (r->part.to_ns && r->part.to_ns <= r->part.from_ns) {
 		error_set(&err, ERROR_USAGE, "--to must be later than --from");
 		return say_failed(&err, TARE_USAGE);
 	}

@@ -135,6 +135,14 @@ struct profile_moment {
 	uint32_t node, task, event;
 };
 
+/* The begin or the end of a region that the program itself names (libtare). */
+struct profile_mark {
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+	uint32_t thread;
+	bool end;
+	const char *region;
+};
+
 enum profile_stacks { STACKS_NONE, STACKS_FRAME_POINTER, STACKS_DWARF, STACKS_EXACT };
 
 const char *profile_stacks_name(enum profile_stacks stacks); /* "none", "frame pointers", "DWARF", "exact" */
@@ -169,6 +177,8 @@ struct profile {
 	/* of all samples, in order of time; only where they are asked for (a kept file has them) */
 	struct profile_moment *moments;
 	size_t n_moments;
+	struct profile_mark *marks; /* by time; of one execution (n_runs 0) */
+	size_t n_marks;
 	const char **notes; /* what a reader has to know */
 	size_t n_notes;
 };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "session/environment.h"
 
 /* Variables that programs take their number of threads from. */
 static bool counts_threads(const char *name)
@@ -50,20 +51,6 @@ static char **arguments_for(char *const *program, const char *name, const char *
 	return out;
 }
 
-/* tare's environment with the variable set; NULL: memory ran out. */
-static char **environment_for(const char *name, const char *value, struct arena *arena)
-{
-	size_t n = length_of(environ), kept = 0, length = strlen(name);
-	char **out = arena_alloc(arena, (n + 2) * sizeof *out);
-	for (size_t i = 0; out && i < n; i++)
-		if (strncmp(environ[i], name, length) != 0 || environ[i][length] != '=')
-			out[kept++] = environ[i];
-	if (!out || !(out[kept] = arena_printf(arena, "%s=%s", name, value)))
-		return NULL;
-	out[kept + 1] = NULL;
-	return out;
-}
-
 static bool find_work(const char *per, const char *name, const char *value, double *work, struct error *err)
 {
 	unsigned power;
@@ -91,7 +78,7 @@ static bool explain_point(const struct explain_sweep_asked *asked, struct explai
 	if (!one.program)
 		return error_no_memory(err);
 	if (sweep->variable) {
-		one.environment = environment_for(sweep->variable, point->value, &sweep->arena);
+		one.environment = environment_with(NULL, sweep->variable, point->value, &sweep->arena);
 		if (!one.environment)
 			return error_no_memory(err);
 	}

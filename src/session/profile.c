@@ -19,6 +19,7 @@
 #include "session/metric_level.h"
 #include "session/profile_account.h"
 #include "session/profile_gap.h"
+#include "session/profile_marks.h"
 #include "session/selection_inside.h"
 #include "store/profile/profile_file.h"
 #include "trust/overflows.h"
@@ -500,7 +501,12 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 		run.drain_ns = asked->turn_ns / 4 > TURN_TICK_LEAST_NS ? asked->turn_ns / 4 : TURN_TICK_LEAST_NS;
 	struct symbols *symbols = NULL;
 	struct found_places found = {0};
+	struct region_marks marks = {0};
 	bool done = false;
+	if (!region_marks_open(&marks, s)) {
+		error_no_memory(err);
+		goto out;
+	}
 	if (asked->stacks != STACKS_NONE &&
 	    (!symbols_new(NULL, &symbols, err) || !unwinder_new(symbols, &options.unwinder, err)))
 		goto out;
@@ -549,7 +555,8 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 	/* samples in places alone are fewer than the counter counted */
 	done = collector_finish(run.collector, out, err) && (take_moments(&run, *out) || error_no_memory(err)) &&
 	       (found.regions.n || overflows_check(*out, run.stood_for) || error_no_memory(err)) &&
-	       (!run.timed_out || note_timeout(*out, asked->timeout_ns) || error_no_memory(err));
+	       (!run.timed_out || note_timeout(*out, asked->timeout_ns) || error_no_memory(err)) &&
+	       (region_marks_take(&marks, *out) || error_no_memory(err));
 	run.collector = NULL;
 	if (done && run.log) {
 		done = profile_log_finish(run.log, *out, err);
@@ -561,6 +568,7 @@ static bool profile_by_samples(struct session *s, const struct profiling *asked,
 		*out = NULL;
 	}
 out:
+	region_marks_close(&marks);
 	profile_turns_free(&run.turns);
 	vec_free(&run.moments);
 	free(run.stood_for);

@@ -11,8 +11,13 @@
 
 struct profile_part {
 	uint64_t from_ns, to_ns; /* samples of this time after the first one, of each run; to_ns 0: to the end */
-	bool moments;            /* with the time of each sample; not where there are several runs */
+	/* … and from this mark on, up to this one (profile/marks.h), of each run; NULL: none */
+	const char *from_mark, *to_mark;
+	bool moments; /* with the time of each sample; not where there are several runs */
 };
+
+/* Is it the name of a mark (begin:REGION), and not a number of seconds? */
+bool session_is_mark(const char *text);
 
 /* Of a file that session_profile() or session_profile_replicates() kept; part NULL: all of it. *out is the
  * caller's, to be freed by profile_free() and free(). */

@@ -49,6 +49,8 @@ struct profile_read_options {
 	/* Only samples that were taken in [from_ns, to_ns) after the first one; to_ns 0: to the end. A profile
 	 * with counted events has no times: an error */
 	uint64_t from_ns, to_ns;
+	/* … and in [after_ns, before_ns) of CLOCK_MONOTONIC; 0: from the begin, to the end */
+	uint64_t after_ns, before_ns;
 	bool moments; /* the time of each sample, too: 24 bytes each */
 };
 

@@ -14,6 +14,8 @@ struct profile_reader {
 	struct profile_builder builder;
 	VEC(uint16_t) depths; /* of the nodes */
 	VEC(struct profile_moment) moments;
+	VEC(struct profile_mark) marks;
+	uint64_t last_mark;
 	uint64_t last_offset, last_time, first_time;
 	uint32_t last_task, last_cpu;
 	bool has_header, has_end, has_first;
@@ -226,13 +228,19 @@ static bool get_node(struct profile_reader *r)
 
 /* ---- counts ---- */
 
+static bool is_part(const struct profile_read_options *options)
+{
+	return options && (options->from_ns || options->to_ns || options->after_ns || options->before_ns);
+}
+
 static bool is_asked_for(const struct profile_reader *r, uint64_t time)
 {
 	uint64_t since = time - r->first_time;
 	if (!r->options)
 		return true;
 	return time >= r->first_time && since >= r->options->from_ns &&
-	       (!r->options->to_ns || since < r->options->to_ns);
+	       (!r->options->to_ns || since < r->options->to_ns) && time >= r->options->after_ns &&
+	       (!r->options->before_ns || time < r->options->before_ns);
 }
 
 static bool get_sample(struct profile_reader *r, bool elsewhere)
@@ -308,7 +316,7 @@ static bool get_account(struct profile_reader *r)
 	    !get(r, &throttled) || !get_below(r, (uint64_t)1 << 32, &redraw) || !get(r, &total))
 		return false;
 	struct profile_event *e = &p->events[event];
-	bool all = !r->options || (!r->options->from_ns && !r->options->to_ns);
+	bool all = !is_part(r->options);
 	e->why = why;
 	e->lost = lost;
 	e->throttled = throttled;
@@ -334,7 +342,7 @@ static bool get_turns(struct profile_reader *r)
 {
 	uint32_t event, part, scaled;
 	uint64_t samples, value = 0, low = 0, high = 0;
-	bool all = !r->options || (!r->options->from_ns && !r->options->to_ns);
+	bool all = !is_part(r->options);
 	if (!get_below(r, r->builder.out->n_events, &event) || !get_below(r, 1000000001, &part) ||
 	    !get(r, &samples) || !get_below(r, 2, &scaled) ||
 	    (scaled && (!get(r, &value) || !get(r, &low) || !get(r, &high))))
@@ -349,6 +357,22 @@ static bool get_turns(struct profile_reader *r)
 	e->scaled_low = (double)low;
 	e->scaled_high = high ? (double)(high - 1) : INFINITY;
 	return true;
+}
+
+static bool get_mark(struct profile_reader *r)
+{
+	struct profile_mark mark;
+	uint64_t passed;
+	uint32_t end;
+	if (!get_signed(r, &passed) || !get_below(r, (uint64_t)1 << 32, &mark.thread) || !get_below(r, 2, &end) ||
+	    !get_text(r, &mark.region))
+		return false;
+	mark.time_ns = r->last_mark + passed;
+	if (mark.time_ns < r->last_mark)
+		return wrong(r, "its marks are not in order of time");
+	mark.end = end;
+	r->last_mark = mark.time_ns;
+	return kept(r, vec_push(&r->marks, mark));
 }
 
 static bool get_note(struct profile_reader *r)
@@ -389,6 +413,7 @@ static bool get_record(struct profile_reader *r)
 	case RECORD_NOTE: return get_note(r);
 	case RECORD_COST: return get_cost(r);
 	case RECORD_TURNS: return get_turns(r);
+	case RECORD_MARK: return get_mark(r);
 	case RECORD_END: return get_end(r);
 	default: return wrong(r, "it has a record of a kind that is not known");
 	}
@@ -412,6 +437,19 @@ static bool take_moments(struct profile_reader *r)
 		return false;
 	memcpy(p->moments, r->moments.items, bytes);
 	p->n_moments = r->moments.count;
+	return true;
+}
+
+static bool take_marks(const struct profile_reader *r)
+{
+	struct profile *p = r->builder.out;
+	size_t bytes = r->marks.count * sizeof *p->marks;
+	if (!bytes)
+		return true;
+	if (!(p->marks = arena_alloc(&p->arena, bytes)))
+		return false;
+	memcpy(p->marks, r->marks.items, bytes);
+	p->n_marks = r->marks.count;
 	return true;
 }
 
@@ -533,7 +571,7 @@ bool profile_file_parse(const uint8_t *bytes, size_t length, const char *name, b
 		goto out;
 	}
 	get_blocks(&r, bytes, length, checksums);
-	bool part = options && (options->from_ns || options->to_ns);
+	bool part = is_part(options);
 	if (!r.has_header && !r.no_memory) {
 		error_set(err, ERROR_SYNTAX, "'%s' is damaged: %s", name, r.wrong ? r.wrong : "it is empty");
 		goto out;
@@ -550,7 +588,7 @@ bool profile_file_parse(const uint8_t *bytes, size_t length, const char *name, b
 		r.builder.out->first_ns = r.first_time;
 	if (!r.builder.out->last_ns)
 		r.builder.out->last_ns = r.last_time;
-	if (!take_moments(&r)) {
+	if (!take_moments(&r) || !take_marks(&r)) {
 		error_no_memory(err);
 		goto out;
 	}
@@ -559,6 +597,7 @@ bool profile_file_parse(const uint8_t *bytes, size_t length, const char *name, b
 out:
 	vec_free(&r.depths);
 	vec_free(&r.moments);
+	vec_free(&r.marks);
 	profile_builder_close(&r.builder);
 	return done;
 }

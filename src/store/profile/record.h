@@ -38,6 +38,8 @@ enum profile_record {
 	/* event; part of the time and samples of a turn (both in 10^-9), 0 or 1: scaled follows: value, low,
 	 * 1 + high (0: none) */
 	RECORD_TURNS = 14,
+	/* ± time - time of the mark before (ns), thread, 0 begin or 1 end, region (text) */
+	RECORD_MARK = 15,
 };
 
 enum { PROFILE_DEPTH_MOST = 4096 }; /* of nodes: more are no stack of calls that anybody collected */

@@ -286,6 +286,20 @@ static bool put_counted(struct profile_log *log, const struct profile *p, struct
 	return true;
 }
 
+static void put_marks(struct profile_log *log, const struct profile *p)
+{
+	uint64_t before = 0;
+	for (size_t i = 0; i < p->n_marks; i++) {
+		const struct profile_mark *mark = &p->marks[i];
+		put_byte(log, RECORD_MARK);
+		put_signed(log, mark->time_ns - before);
+		put(log, mark->thread);
+		put(log, mark->end);
+		put_text(log, mark->region);
+		before = mark->time_ns;
+	}
+}
+
 bool profile_log_finish(struct profile_log *log, const struct profile *p, struct error *err)
 {
 	bool done = put_counted(log, p, err);
@@ -295,6 +309,7 @@ bool profile_log_finish(struct profile_log *log, const struct profile *p, struct
 		put_byte(log, RECORD_NOTE);
 		put_text(log, p->notes[i]);
 	}
+	put_marks(log, p);
 	put_byte(log, RECORD_END);
 	put(log, p->first_ns);
 	put(log, p->last_ns);
