@@ -76,6 +76,23 @@ static void end(struct bench *b)
 	passes_end(b->passes);
 }
 
+/* A trial in which an interrupt of 5 ms met the first pass. */
+static void interrupted(void)
+{
+	const struct trap_cost usual = {true, 5000, 1600, 35000}, hit = {true, 5300, 1500, 5340000}, unknown = {0},
+			       faults = {true, 0, 0, 1};
+	const struct trap_cost three[3] = {hit, usual, {true, 4900, 1700, 33000}}, two[3] = {hit, usual, unknown},
+			       dear[3] = {hit, hit, usual};
+	ok(trap_cost_is_doubtful(&hit) && !trap_cost_is_doubtful(&usual),
+	   "a first pass of a thousand usual ones is doubtful");
+	ok(!trap_cost_is_doubtful(&unknown) && !trap_cost_is_doubtful(&faults),
+	   "what is not known is not, nor is a page fault");
+	struct trap_cost cost = trap_cost_of_three(three);
+	ok(cost.known && cost.first == 35000 && cost.spread == 1600, "of three trials the middle one holds");
+	ok(!trap_cost_of_three(two).known, "with one that failed nothing is known");
+	ok(trap_cost_of_three(dear).first == 5340000, "where it is dear twice it is dear");
+}
+
 int main(void)
 {
 	char path[PATH_MAX];
@@ -86,6 +103,7 @@ int main(void)
 	bool there = file && fscanf(file, "%u", &type) == 1;
 	if (file)
 		fclose(file);
+	interrupted();
 	if (!there || !file_of((const void *)(uintptr_t)probed, path, &offset)) {
 		skip("this kernel has no uprobes", "hits of probes arrive");
 		return done();

@@ -146,7 +146,7 @@ static bool are_kept(const struct probed *r, const struct region_costs *kept)
 }
 
 /* In a process of its own: only the first pass of a process is as dear as that. */
-static void try_costs(struct probed *r)
+static void try_costs_once(struct probed *r)
 {
 	sigset_t all, mask;
 	int status = 0;
@@ -163,6 +163,28 @@ static void try_costs(struct probed *r)
 		;
 	if (child < 0 || ended != child || status != 0)
 		memset(r->costs, 0, (r->n_events + 1) * sizeof *r->costs);
+}
+
+/* An interrupt of 5 ms in the one first pass would be taken for its cost, and refuse regions of 50 ms. */
+static void try_costs(struct probed *r)
+{
+	enum { TRIALS = 3 };
+	size_t n = r->n_events + 1;
+	struct trap_cost *costs = calloc(TRIALS * n, sizeof *costs);
+	bool doubtful = false;
+	try_costs_once(r);
+	for (size_t i = 0; i < n; i++)
+		doubtful |= trap_cost_is_doubtful(&r->costs[i]);
+	for (size_t trial = 0; trial < TRIALS && doubtful && costs; trial++) {
+		if (trial)
+			try_costs_once(r);
+		memcpy(costs + trial * n, r->costs, n * sizeof *costs);
+	}
+	for (size_t i = 0; i < n && doubtful && costs; i++) {
+		const struct trap_cost trials[TRIALS] = {costs[i], costs[n + i], costs[2 * n + i]};
+		r->costs[i] = trap_cost_of_three(trials);
+	}
+	free(costs);
 }
 
 static void find_costs(struct probed *r, struct region_costs *kept)

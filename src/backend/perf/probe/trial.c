@@ -195,6 +195,24 @@ static struct trap_cost cost_of(uint64_t *counts)
 				  .first = (double)counts[0]};
 }
 
+bool trap_cost_is_doubtful(const struct trap_cost *cost)
+{
+	return cost->known && cost->median > 0 && cost->first > 20 * cost->median;
+}
+
+static int by_first(const void *a, const void *b)
+{
+	const struct trap_cost *x = a, *y = b;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+struct trap_cost trap_cost_of_three(const struct trap_cost trials[3])
+{
+	struct trap_cost sorted[3] = {trials[0], trials[1], trials[2]};
+	qsort(sorted, 3, sizeof *sorted, by_first);
+	return trials[0].known && trials[1].known && trials[2].known ? sorted[1] : (struct trap_cost){0};
+}
+
 void region_trial_costs(const struct group_plan *counted, struct trap_cost *costs)
 {
 	static const struct event_encoding nothing = {.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY};

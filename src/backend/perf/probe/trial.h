@@ -30,4 +30,11 @@ struct trap_cost {
  * one. costs[plan->n_events]: in ns of the thread. */
 void region_trial_costs(const struct group_plan *plan, struct trap_cost *costs);
 
+/* A first pass is measured once in a trial: was it interrupted? Dearer than 20 usual ones, where the kernel's room
+ * takes 5 to 10. No count whose usual pass is 0 is doubtful: the first one has a page fault. */
+bool trap_cost_is_doubtful(const struct trap_cost *cost);
+
+/* Of three trials the one whose first pass is neither the cheapest nor the dearest; not known when one is not. */
+struct trap_cost trap_cost_of_three(const struct trap_cost trials[3]);
+
 #endif
