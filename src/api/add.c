@@ -300,7 +300,7 @@ COUNTERS_CALL(bool, tare_add, counters_add, struct tare_counters *c, const char 
 		return false;
 	if (c->started)
 		return api_fail_text(error, TARE_ERROR_USAGE, "events cannot be added to a set that is started",
-				     "stop it before, or open another set");
+				     "stop the set first, or open another one");
 	if (!events || !*events)
 		return api_fail_text(error, TARE_ERROR_USAGE, "no event is named", "");
 	if (c->scope == TARE_THREAD && c->thread != gettid())

@@ -142,7 +142,7 @@ static bool choose(const char *value, const char *const *words, int *out, struct
 			*out = i;
 			return true;
 		}
-	return error_set(err, ERROR_USAGE, "'%s' is none of its words", value);
+	return error_set(err, ERROR_USAGE, "'%s' is not one of the option's words", value);
 }
 
 static bool add_gate(struct compare_request *r, const char *value, struct error *err)

@@ -21,7 +21,7 @@ static int open_fifo(const char *path, struct error *err)
 		close(fd);
 		error_set(err, ERROR_USAGE, "'%s' is not a FIFO", path);
 	}
-	error_hint(err, "make one before: mkfifo %.200s", path);
+	error_hint(err, "make it first: mkfifo %.200s", path);
 	return -1;
 }
 

@@ -410,10 +410,9 @@ static bool check(const struct count_request *r, struct error *err)
 	}
 	if (r->inclusive && r->by != BREAKDOWN_BY_FUNCTION && r->by != BREAKDOWN_BY_LINE) {
 		error_set(err, ERROR_USAGE,
-			  r->by == BREAKDOWN_BY_OBJECT
-				  ? "--inclusive is of code that calls: an object calls nothing"
-			  : r->by ? "--inclusive is of functions and lines"
-				  : "--inclusive needs --by");
+			  r->by == BREAKDOWN_BY_OBJECT ? "--inclusive follows calls: an object makes none"
+			  : r->by                      ? "--inclusive goes with functions and lines"
+						       : "--inclusive needs --by");
 		return error_hint(err, "--by function, or --by line");
 	}
 	if (r->inclusive && r->regions.count) {

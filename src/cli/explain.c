@@ -326,7 +326,7 @@ static bool find_values(const struct explain_request *r, struct arena *arena, st
 {
 	unsigned power;
 	if (!r->sweep && r->per)
-		return error_set(err, ERROR_USAGE, "--per divides the times of --sweep, which is not there");
+		return error_set(err, ERROR_USAGE, "--per needs --sweep: it divides the times of each value");
 	if (!r->sweep)
 		return true;
 	if (r->by || r->advice || r->waits)

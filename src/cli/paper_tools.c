@@ -203,7 +203,7 @@ static bool perfex_check(const struct perfex_options *o, bool command, struct er
 	if (o->all && o->n)
 		return error_set(err, ERROR_USAGE, "perfex: choose -a or -e");
 	if (o->all && (o->kernel || o->exception)) {
-		error_set(err, ERROR_UNSUPPORTED, "perfex: -a counts at user level alone");
+		error_set(err, ERROR_UNSUPPORTED, "perfex: -a counts at user level only");
 		return error_hint(err, "choose events by -e with -k or -x");
 	}
 	if (o->n > 2)

@@ -272,7 +272,7 @@ static bool apply_experiment(struct profile_request *r, struct error *err)
 	if (!experiment_find(r->experiment_name, &r->arena, e, err))
 		return false;
 	if (e->event && (r->events.length || r->profiling.gap || r->has_gaps || r->has_rate)) {
-		error_set(err, ERROR_USAGE, "--exp %s says itself which event is sampled, and how often", e->name);
+		error_set(err, ERROR_USAGE, "--exp %s sets the event and the gap itself", e->name);
 		return error_hint(err, "remove -e, -c, -F and --gaps, or take --exp prof_hwc -e EVENT -c GAP");
 	}
 	if (!e->event && !r->events.length) {
@@ -430,7 +430,7 @@ static bool check(struct profile_request *r, struct error *err)
 		return false;
 	if (r->profiling.disabled && !r->control_text)
 		return error_set(err, ERROR_USAGE,
-				 "--delay -1 begins when --control says so, and it is not given");
+				 "--delay -1 waits for an enable of --control, which is not given");
 	if (r->control_text && strcmp(r->on, "perf") != 0)
 		return error_set(err, ERROR_USAGE, "--control is for sampling, and '%s' counts", r->on);
 	if (r->control_text && !profile_control_open(r->control_text, &r->control, err))

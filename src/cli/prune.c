@@ -131,9 +131,9 @@ int command_prune(int argc, char **argv)
 		return show_help();
 	if (rest < argc) {
 		error_set(&err, ERROR_USAGE, "'prune' takes no arguments: '%s'", argv[rest]);
-		error_hint(&err, "what goes is said by --older, --keep and --size");
+		error_hint(&err, "--older, --keep and --size say what to remove");
 	} else if (!r.any) {
-		error_set(&err, ERROR_USAGE, "it is not said what is to go");
+		error_set(&err, ERROR_USAGE, "nothing says what to remove");
 		error_hint(&err, "--older 90d, --keep 1000 or --size 100M; --dry-run removes nothing");
 	} else {
 		return run(&r);

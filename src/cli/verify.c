@@ -226,10 +226,10 @@ static bool check_paper(struct verify_request *r, int words, struct error *err)
 {
 	const struct counters_asked *counters = &r->counters.asked;
 	if (!r->paper.paper)
-		return error_set(err, ERROR_USAGE, "--html: only of --paper");
+		return error_set(err, ERROR_USAGE, "--html goes with --paper only");
 	if (words || r->of_sampling || counters->events || counters->on || counters->kernels || counters->anew ||
 	    counters->cycles_per_instruction > 0)
-		return error_set(err, ERROR_USAGE, "of --paper are --quick, --html, --json and -o alone");
+		return error_set(err, ERROR_USAGE, "--paper goes with --quick, --html, --json and -o only");
 	r->paper.quick = counters->quick;
 	r->paper.json = r->json;
 	r->paper.output = r->output;
@@ -255,9 +255,9 @@ static bool check_counters(struct verify_request *r, int words, struct error *er
 static bool check_sampling(struct verify_request *r, int argc, char **argv, int rest, struct error *err)
 {
 	if (r->paper.paper || r->paper.page)
-		return error_set(err, ERROR_USAGE, "--paper and --html stand without 'sampling'");
+		return error_set(err, ERROR_USAGE, "--paper and --html do not go with 'sampling'");
 	if (r->of_counters || r->on || r->quick || r->counters.asked.kernels)
-		return error_set(err, ERROR_USAGE, "%s are of counters, not of sampling",
+		return error_set(err, ERROR_USAGE, "%s are for counters, not for sampling",
 				 r->of_counters ? r->of_counters : "--quick, --on, --kernels");
 	if (r->suite && rest == argc)
 		return true;
@@ -274,7 +274,7 @@ static bool check_sampling(struct verify_request *r, int argc, char **argv, int 
 static bool check_models(const struct verify_request *r, int words, struct error *err)
 {
 	if (r->paper.paper || r->paper.page)
-		return error_set(err, ERROR_USAGE, "--paper and --html stand without 'models'");
+		return error_set(err, ERROR_USAGE, "--paper and --html do not go with 'models'");
 	if (r->of_counters || r->of_sampling)
 		return error_set(err, ERROR_USAGE, "%s: not of models",
 				 r->of_counters ? r->of_counters : r->of_sampling);

@@ -374,7 +374,7 @@ static bool execute_next(struct measurement *s, struct streams *streams, struct 
 	if (done && x.intervals.missed)
 		done = measurement_note(s, NOTE_READ,
 					"%zu time%s the counters could not be read at an interval's end: the next "
-					"interval has those counts, too",
+					"interval includes those counts",
 					x.intervals.missed, x.intervals.missed == 1 ? "" : "s") ||
 		       error_no_memory(err);
 	if (done && x.still_running)

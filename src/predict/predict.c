@@ -78,7 +78,7 @@ static bool decode(struct predictor *p, uint64_t offset, struct x86_insn *insn)
 	    !(insn->class & X86_CLASS_UNKNOWN))
 		return true;
 	error_set(p->err, ERROR_UNSUPPORTED,
-		  "the bytes at offset 0x%llx of the file are no instruction that tare knows",
+		  "the bytes at offset 0x%llx of the file are not an instruction that tare knows",
 		  (unsigned long long)offset);
 	return error_hint(p->err, "does the place hold data, or does it begin inside an instruction?");
 }

@@ -54,7 +54,7 @@ static bool failed(const struct turns *t, const struct compare_command *command,
 	else
 		error_set(err, ERROR_SYSTEM, "'%.300s' ended with exit status %d in execution %zu of all",
 			  command->name, WEXITSTATUS(status), t->executed);
-	error_hint(err, "--ignore-failure compares commands that fail, too");
+	error_hint(err, "--ignore-failure also compares commands that fail");
 	return true;
 }
 
@@ -80,7 +80,7 @@ static bool go_back(int back, struct error *err)
 	if (back < 0)
 		return true;
 	bool done = fchdir(back) == 0 ||
-		    error_set_errno(err, ERROR_SYSTEM, errno, "cannot go back to the directory of the start");
+		    error_set_errno(err, ERROR_SYSTEM, errno, "cannot return to the starting directory");
 	close(back);
 	return done;
 }

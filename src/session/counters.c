@@ -74,7 +74,7 @@ static bool add_event(struct counters_study *c, struct counters_backend *b, cons
 		here.source = SOURCE_OS;
 		if (b->exact) {
 			here.state = READING_UNSUPPORTED;
-			snprintf(here.why, sizeof here.why, "the engine would be in it");
+			snprintf(here.why, sizeof here.why, "it would include the engine's own work");
 		}
 	} else {
 		b->session.operations->available(b->session.backend, &e.event, &here);

@@ -90,15 +90,15 @@ static bool tell_wc(struct paper_work *w, const char *const *argv)
 			  "Ours is kernels/wc.c by this machine's compiler, over a text of as many lines and "
 			  "characters; what the library "
 			  "executes for it is getc's refills of the buffer and printf. Theirs had more of it: "
-			  "their difference has the kernel's "
-			  "part of each read, too. Accesses are per character: theirs %.1f reads and %.1f writes, "
+			  "their difference also has the kernel's "
+			  "part of each read. Accesses are per character: theirs %.1f reads and %.1f writes, "
 			  "ours %.1f and %.1f. "
 			  "The compiler decides which of the three sums stay in registers.",
 			  441127.0 / CHARACTERS, 230755.0 / CHARACTERS, counts[0].own / CHARACTERS,
 			  counts[2].own / CHARACTERS) &&
 	       paper_text(w, "Their simulator saw the program's accesses alone, 138 misses; ours are the misses "
 			     "of the program's own accesses in a "
-			     "cache that the library uses, too. On the machine they were 1,726.8: the kernel's "
+			     "cache that the library also uses. On the machine they were 1,726.8: the kernel's "
 			     "copy of what is read took "
 			     "lines away, which no model of a user's program has.") &&
 	       safford_uncounted(w, wc_events, COUNT(wc_events), counts);
@@ -211,7 +211,7 @@ static bool tell_compress(struct paper_work *w)
 			  "same algorithm over %s "
 			  "characters of text (kernels/compress.c), its coding loop alone; so shares of the "
 			  "instructions are compared, not "
-			  "counts. SPEC95's decodes, too, and has a main program and a library around it: the "
+			  "counts. SPEC95's also decodes, and has a main program and a library around it: the "
 			  "table that is missed has a larger share in ours.",
 			  paper_count_text(w, characters)) &&
 	       safford_uncounted(w, compress_events, COUNT(compress_events), counts);

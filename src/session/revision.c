@@ -74,7 +74,7 @@ bool repository_here(struct arena *arena, struct repository *out, struct error *
 				*err = own;
 			return false;
 		}
-		error_set(err, ERROR_NOT_FOUND, "--git: this directory is in no git work tree: %.300s", told);
+		error_set(err, ERROR_NOT_FOUND, "--git: this directory is not in a git work tree: %.300s", told);
 		return error_hint(err, "change to the project's directory first");
 	}
 	if (!(out->top = arena_strdup(arena, answer)))

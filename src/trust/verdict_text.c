@@ -89,7 +89,7 @@ static void say_also(struct words *w, const struct judged_event *e, const struct
 	else if (strncmp(other, "rep-iterations", 14) == 0)
 		say(w, "counts each iteration of a rep instruction");
 	else
-		say(w, "counts %s, too", other);
+		say(w, "also counts %s", other);
 	if (fabs(v->factor) != 1)
 		say(w, ", %.4g times", fabs(v->factor));
 	if (strncmp(e->event, "fp-", 3) == 0 && strncmp(other, "stores", 6) == 0 && v->factor > 0)

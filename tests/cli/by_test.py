@@ -262,5 +262,5 @@ ok(any("/ld-" in module for module in modules["library"]), "the loader has a row
 seen = tare("count", "--on", "exact", "-e", "instructions", "--by", "library", "./grows")
 ok("instructions:u by library\n" in seen.err and "program or library\n" in seen.err and re.search(r"%\)  libc\.so\.6\n", seen.err), "in text a row is the file's name", seen)
 seen = tare("count", "--by", "library", "--inclusive", "./grows")
-ok(seen.code == 2 and "--inclusive is of functions and lines" in seen.err, "there are no inclusive counts of libraries", seen)
+ok(seen.code == 2 and "--inclusive goes with functions and lines" in seen.err, "there are no inclusive counts of libraries", seen)
 done()

@@ -130,7 +130,7 @@ for value, why in (("N", "does not begin with a name"), ("=1", "does not begin w
                    ("N=1..x", "whole numbers"), ("N=..", "whole numbers"), ("N=1..2+", "whole numbers"), ("N=1..99999999999999999999", "whole numbers")):
     seen = tare("explain", "--sweep", value, PROGRAM, "words", "ran")
     ok(seen.code == 2 and why in seen.err and "ran" not in seen.out, f"--sweep {value}: {why}", seen)
-for arguments, why in ((("--per", "N"), "which is not there"), (("--sweep", "N=1,2", "--per", "M"), "not 'N' or a power"), (("--sweep", "N=1,2", "--per", "N^0"), "not 'N' or a power"),
+for arguments, why in ((("--per", "N"), "--per needs --sweep"), (("--sweep", "N=1,2", "--per", "M"), "not 'N' or a power"), (("--sweep", "N=1,2", "--per", "N^0"), "not 'N' or a power"),
                        (("--sweep", "N=a,b", "--per", "N"), "cannot be divided by the value 'a'"), (("--sweep", "N=0,1", "--per", "N"), "cannot be divided by the value '0'"),
                        (("--sweep", "N=1,2", "--by", "line"), "leave out --sweep"), (("--sweep", "N=1,2", "--advice"), "leave out --sweep"), (("--html", "--json"), "one format")):
     seen = tare("explain", *arguments, PROGRAM, "words", "ran")

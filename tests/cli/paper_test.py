@@ -14,9 +14,9 @@ from cli import *
 ENV = environment(TARE_STORE="none", TARE_KERNELS=KERNELS, ASAN_OPTIONS="detect_leaks=0")
 
 # ---- what is wrong is told before anything runs ----
-for words, what in ((("--paper", "shakespeare"), "'shakespeare' is not a paper"), (("--html", "x.html"), "only of --paper"),
-                    (("--paper", "korn", "-e", "loads"), "of --paper are"), (("--paper", "korn", "--on", "exact"), "of --paper are"),
-                    (("--paper", "korn", "true"), "of --paper are"), (("sampling", "--paper", "korn", "true"), "stand without 'sampling'")):
+for words, what in ((("--paper", "shakespeare"), "'shakespeare' is not a paper"), (("--html", "x.html"), "goes with --paper only"),
+                    (("--paper", "korn", "-e", "loads"), "--paper goes with"), (("--paper", "korn", "--on", "exact"), "--paper goes with"),
+                    (("--paper", "korn", "true"), "--paper goes with"), (("sampling", "--paper", "korn", "true"), "do not go with 'sampling'")):
     seen = tare("verify", *words, env=ENV)
     ok(seen.code == 2 and what in seen.err and seen.out == "", f"'tare verify {' '.join(words)}' is refused", seen)
 ok(not os.path.exists("x.html"), "what was refused wrote no page")

@@ -382,7 +382,7 @@ modelled = tare("profile", "--exp", "dc_hwc", "--on", "model:r12000", "./shares"
 ok(modelled.code == 7 and "modelled on r12000" in modelled.err, "an experiment of a counter is counted exactly on a model", modelled)
 named = tare("profile", "--exp", "ideal", "-o", "named", "./shares")
 ok(not kept_by(named) and rows(tare("report", "named").out) == rows(ideal.err), "-o names the file", named)
-for words, what in [(["nope", "./shares"], "it has usertime, pcsamp"), (["pcsamp", "-c", "5", "./shares"], "says itself which event"),
+for words, what in [(["nope", "./shares"], "it has usertime, pcsamp"), (["pcsamp", "-c", "5", "./shares"], "sets the event and the gap"),
                     (["prof_hwc", "./shares"], "none is named"), (["pcsamp", "-p", "1"], "a program that tare starts"),
                     (["pcsamp", "-r", "2", "./shares"], "keeps one run")]:
     seen = tare("profile", "--exp", *words)

@@ -34,7 +34,7 @@ for words, what in ((("--kernels", "nothing"), "there is no kernel 'nothing'"), 
     seen = tare("verify", *words)
     ok(seen.code == 2 and what in seen.err and seen.out == "", f"'tare verify {' '.join(words)}' is refused", seen)
 seen = tare("verify", "sampling", "--quick", "true")
-ok(seen.code == 2 and "not of sampling" in seen.err, "'tare verify sampling --quick' is refused", seen)
+ok(seen.code == 2 and "not for sampling" in seen.err, "'tare verify sampling --quick' is refused", seen)
 ok(not os.path.exists("verdicts.db"), "what was refused made no store")
 
 # ---- the operating system's page faults: exact on first touch ----

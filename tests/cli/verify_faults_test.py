@@ -68,7 +68,7 @@ faults = [
     ("throttled", "stores:u", lambda x, c: min(x, 2000 + (x - 2000) // 4), "wrong", "throttled: beyond"),
     ("saturating", "instructions:u", lambda x, c: min(x, CAP), "wrong", f"stays at {CAP}"),
     ("another event", "loads:u", lambda x, c: c["stores:u"], "wrong", "counts stores:u instead"),
-    ("stores, too", "loads:u", lambda x, c: x + c["stores:u"], "proportional", "counts stores:u, too"),
+    ("stores, too", "loads:u", lambda x, c: x + c["stores:u"], "proportional", "also counts stores:u"),
     ("twice in half of the executions", "loads:u", lambda x, c: x * (1 + (chance.random() < 0.5)), "wrong", "% of the executions it counts each event twice"),
     ("dead in a tenth of the executions", "branches:u", lambda x, c: x * (chance.random() >= 0.1), "wrong", "% of the executions it shows 0"),
     ("low 8 bits lost", "stores:u", lambda x, c: x // 256 * 256, "wrong", "loses its low 8 bits"),
@@ -121,7 +121,7 @@ corruptions = [
     ({"event": "stores:u", "how": "stuck", "by": 12}, "wrong", "always shows 12"),
     ({"event": "instructions:u", "how": "throttle", "from": 3000, "by": 4}, "wrong", "it loses events, 25 % are left"),
     ({"event": "loads:u", "how": "saturate", "by": 3000}, "wrong", "stays at 3000"),
-    ({"event": "stores:u", "how": "add", "with": "loads:u"}, "proportional", "counts loads:u, too"),
+    ({"event": "stores:u", "how": "add", "with": "loads:u"}, "proportional", "also counts loads:u"),
     ({"event": "loads:u", "how": "sometimes", "by": 2, "percent": 30}, "wrong", "% of the executions it counts each event twice"),
 ]
 for group in together(corruptions, lambda row: row[0]["event"]):

@@ -111,7 +111,7 @@ basic = recording("basic.json", "hw", [{"readings": {}}], events=[])
 seen = models(same[0], basic)
 ok(seen.code == 3 and "count none of the events" in seen.err, "a PMU without such events is another reason", seen)
 for words, what in ((("--on", "exact"), "compares two: --on MODEL,COUNTERS"), (("--on", "a,b,c"), "compares two"), (("true",), "remove the program"), (("--anew",), "not of models"), (("--cpi", "1"), "not of models"),
-                    (("-c", "10"), "not of models"), (("--paper", "korn"), "stand without 'models'")):
+                    (("-c", "10"), "not of models"), (("--paper", "korn"), "do not go with 'models'")):
     seen = tare("verify", "models", *words)
     ok(seen.code == 2 and what in seen.err, f"'models {' '.join(words)}' is refused: {what}", seen)
 done()

@@ -462,7 +462,7 @@ static void name_faults(void)
 	      "throttled: beyond 20000 it loses events, 30 % are left");
 	NAMED(STORES, 1, 3, loads_instead, true, VERDICT_WRONG, SHAPE_INSTEAD, "counts loads:u instead");
 	NAMED(FP, 1, 3, stores_too, true, VERDICT_PROPORTIONAL, SHAPE_ALSO,
-	      "counts stores:u, too (as the POWER4 does)");
+	      "also counts stores:u (as the POWER4 does)");
 	NAMED(INSTRUCTIONS, 1, 3, iterations_too, true, VERDICT_PROPORTIONAL, SHAPE_ALSO,
 	      "counts each iteration of a rep instruction");
 	NAMED(KERNEL, 1, 10, users_and_own, true, VERDICT_WRONG, SHAPE_LEVEL,

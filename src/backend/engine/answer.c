@@ -56,7 +56,7 @@ static bool resolve_exact(const struct answering *a, struct event *event, const 
 	}
 	if (exact_event_needs_trace(exact) && a->machines == 0) {
 		refuse(out, "the engine does not follow the program's accesses in this run");
-		snprintf(out->hint, sizeof out->hint, "count it with tare count, too: -e %.100s", event->label);
+		snprintf(out->hint, sizeof out->hint, "also name it to tare count: -e %.100s", event->label);
 		return false;
 	}
 	return true;

@@ -241,7 +241,7 @@ static bool resolve(void *context, const struct event *event, struct execution_e
 		snprintf(why, size,
 			 "this part of '%.60s' is not modelled in this run: no event of it was asked for",
 			 m->machines[i].machine.name);
-		snprintf(hint, size, "count it with tare count, too: -e %.100s", event->label);
+		snprintf(hint, size, "also name it to tare count: -e %.100s", event->label);
 		return false;
 	}
 	out->modelled = bound, out->machine = i;

@@ -349,7 +349,7 @@ static bool get_turns(struct profile_reader *r)
 		return false;
 	struct profile_event *e = &r->builder.out->events[event];
 	if (part == 0 || e->gaps == GAPS_NONE || low > value || (high && high - 1 < value))
-		return wrong(r, "an event's turns are not as they can be");
+		return wrong(r, "an event's turns are impossible");
 	e->part = part / 1e9;
 	e->turn_samples = (double)samples / 1e9;
 	e->has_scaled = scaled && all;

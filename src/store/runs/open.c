@@ -245,7 +245,7 @@ bool runs_open(const char *path, enum runs_access access, struct runs **out, str
 	if (done && may_write && runs->version < SCHEMA_VERSION && (runs->version || access == RUNS_WRITE))
 		done = make_tables(runs, !is_of_network(path), err);
 	if (done && access == RUNS_WRITE && !may_write)
-		done = error_set(err, ERROR_PERMISSION, "cannot write '%s': it can only be read", path);
+		done = error_set(err, ERROR_PERMISSION, "cannot write '%s': it is read-only", path);
 	return hand_out(runs, done, out, err);
 }
 

@@ -137,7 +137,7 @@ bool schema_error(sqlite3 *db, const char *verb, const char *path, struct error 
 	case SQLITE_BUSY:
 		return error_set(err, ERROR_BUSY, "cannot %s '%s': another process holds it", verb, path);
 	case SQLITE_READONLY:
-		return error_set(err, ERROR_PERMISSION, "cannot %s '%s': it can only be read", verb, path);
+		return error_set(err, ERROR_PERMISSION, "cannot %s '%s': it is read-only", verb, path);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
 		error_set(err, ERROR_SYNTAX, "'%s' is damaged, or is not a store of runs", path);
