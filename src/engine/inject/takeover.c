@@ -35,6 +35,7 @@
 #include "base/test_option.h"
 #include "engine/inject/injection.h"
 #include "engine/wire/start.h"
+#include "engine/x86/encode.h"
 
 #define STACK_BYTES (256u << 10)
 #define MODULES_ROOM 4096u /* entries; sparse */
@@ -106,8 +107,10 @@ static bool poke_first(struct borrower *in, bool ours)
 {
 	uint8_t bytes[16];
 	memcpy(bytes, in->words, sizeof bytes);
-	if (ours)
-		memcpy(bytes + (in->regs.rip - in->at), "\x0f\x05", 2);
+	if (ours) {
+		uint8_t *first = bytes + (in->regs.rip - in->at);
+		encode_syscall(&first);
+	}
 	for (int i = 0; i < (in->two_words ? 2 : 1); i++) {
 		uint64_t word;
 		memcpy(&word, bytes + 8 * i, 8);
