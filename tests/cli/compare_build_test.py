@@ -79,7 +79,7 @@ if shutil.which("git"):
     else:
         skip("the engine does not work here", "a commit that costs 10 % more instructions fails a gate of 1 %")
     seen = compare("--git", "v1..HEAD", "--", "true", code=3, cwd="/")
-    ok("in no git work tree" in seen.err, "without a repository that is told", seen)
+    ok("not in a git work tree" in seen.err, "without a repository that is told", seen)
     equal(snapshot("repository"), before, "what went wrong left the repository as it was")
 else:
     skip("git is not installed", "revisions have their names")
