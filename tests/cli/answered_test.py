@@ -69,7 +69,7 @@ seen, ran = lines(program, "instructions,l1d-load-misses,r12000::data-accesses",
 has(seen.get("error", ""), "cannot count 'l1d-load-misses'", "a model of which no event was asked for does not run: the program is told so")
 ran = tare("count", "--on", "model:r12000", "-e", "branch-misses", "-o", "report", "--", program, "l1d-load-misses,dtlb-load-misses")
 has(ran.out, "cannot count 'dtlb-load-misses' under tare's engine: this part of 'r12000' is not modelled in this run", "... nor a part of it")
-has(ran.out, "count it with tare count, too: -e dtlb-load-misses", "... and what to do")
+has(ran.out, "also name it to tare count: -e dtlb-load-misses", "... and what to do")
 ran = tare("count", "--on", "model:r12000", "-o", "report", "--", program, "r10000::l1d-load-misses")
 has(ran.out, "the machine 'r10000' is not modelled in this run", "another machine's event is refused")
 has(seen.get("error", ""), "-e l1d-load-misses", "... and what to do")

@@ -157,7 +157,7 @@ equal(lines.get(14, (0, 0))[1] is not None and lines[14][1] >= functions["inner"
 equal(lines[4][1], lines[4][0] + functions["inner"][1], "what is inlined in two functions, of which one calls the other, but not from there, has the calls of both")
 
 # ---- what does not go ----
-for words, why in ((("--by", "object", "--inclusive"), "an object calls nothing"), (("--inclusive",), "--inclusive needs --by"), (("--by", "line", "--inclusive", "--region", "leaf"), "--inclusive does not go with --region")):
+for words, why in ((("--by", "object", "--inclusive"), "an object makes none"), (("--inclusive",), "--inclusive needs --by"), (("--by", "line", "--inclusive", "--region", "leaf"), "--inclusive does not go with --region")):
     seen = tare("count", *words, "./places")
     ok(seen.code == 2 and why in seen.err, f"{' '.join(words)}: {why}", seen)
 seen = tare("count", "--on", "exact", "--json", "-o", "report.json", "--by", "function", "--inclusive", "-e", "instructions,basic-blocks", "./places")
