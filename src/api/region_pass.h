@@ -90,7 +90,7 @@ USER_INLINE bool user_mark(const struct user_reads *user, size_t n, struct user_
 }
 
 /* The kernel came by, and is gone: another attempt or two go well, or there is another reason. What they count is
- * in the ± (calibration.c). */
+ * in the ± (calibration.c), which user->again widens. */
 PASS_APART static bool user_mark_again(struct region_thread *thread, size_t n, struct user_mark *mark,
 				       uint64_t *counts)
 {
@@ -132,10 +132,12 @@ PASS_APART static void pass_begin_read(struct region_thread *thread, struct slot
 PASS_APART static void pass_begin_else(struct region_thread *thread, struct slot *slot)
 {
 	enum { TRIES_MOST = 3 };
-	if (thread->user && ++slot->tries < TRIES_MOST)
+	if (thread->user && ++slot->tries < TRIES_MOST) {
+		own_add(&thread->user->again, 1);
 		pass_begin_read(thread, slot);
-	else
+	} else {
 		pass_begin_raw(thread, slot);
+	}
 }
 
 PASS_APART static void pass_begin_read(struct region_thread *thread, struct slot *slot)

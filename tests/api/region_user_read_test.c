@@ -158,7 +158,7 @@ static void regions_interrupted(void)
 	tare_region_begin(region);
 	tare_region_end(region);
 	struct tare_reading was = *read_region(region), was1 = read_region(region)[1];
-	uint64_t expected[2] = { 0 };
+	uint64_t expected[2] = { 0 }, again = thread_reads().again, at_begins = 0, at_ends = 0;
 	for (unsigned page = 0; page < 2; page++)
 		for (move_at = 0; move_at < 2; move_at++) {
 			set_values(0, 0, 4900);
@@ -167,11 +167,15 @@ static void regions_interrupted(void)
 			interrupt_next(move_at_load, 2); /* → 5000 */
 			tare_region_begin(region);
 			protect(false);
+			at_begins += thread_reads().again - again;
+			again = thread_reads().again;
 			replaced_registers[interrupted->index] += 3;
 			replaced_registers[pages[!page]->index] += 4;
 			interrupt_next(move_at_load, 2); /* 5000 again: nothing was counted */
 			tare_region_end(region);
 			protect(false);
+			at_ends += thread_reads().again - again;
+			again = thread_reads().again;
 			expected[!page] += 4;
 			/* the leader is read last: what comes then to another counter comes after its reading */
 			expected[page] += page == 1 && move_at == 1 ? 5000 + 3 - 4900 : 0;
@@ -181,6 +185,10 @@ static void regions_interrupted(void)
 		 read_region(region)[1].count - was1.count == expected[1],
 	     "all readings are those of after their interrupts");
 	need(!*thread_reads().why, "all were user reads");
+	/* a begin's second reading is in the count of the regions around, an end's in its own */
+	need(at_begins > 0 && at_begins == at_ends, "readings made again are counted, at begins as at ends");
+	if (not_so)
+		printf("# again: %d at begins, %d at ends\n", (int)at_begins, (int)at_ends);
 }
 
 static void regions_disagree(void)

@@ -49,7 +49,7 @@ a, b = both["page-faults"], both["minor-faults"]
 ok(0 < a["total"] and 0 < b["total"] and a["total"] + b["total"] <= all_faults + 64, "both sets together count each fault once at most", (a, b, all_faults))
 ok(0 < a["part"] < 1 and 0 < b["part"] < 1 and a["part"] + b["part"] <= 1.000001, "their parts of the time are one at most", (a, b))
 for e in (a, b):
-    ok(e["samples"] + e["lost"] == e["total"], f"{e['event']}: at gap 1 each fault of its turns is a sample", e)
+    ok(e["samples"] + e["lost"] == e["total"], f"{e['event']}: at gap 1 each fault of its turns is a sample, but for those that the kernel drops when a turn ends", e)
     scaled = e["scaled"]
     ok(e["total"] <= scaled["low"] <= scaled["value"] and (scaled["high"] is None or scaled["value"] <= scaled["high"]),
        f"{e['event']}: scaled to what was counted or more, in its interval", e)

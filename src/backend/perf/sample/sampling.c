@@ -599,6 +599,16 @@ static uint64_t enabled_once(const struct sampling *s, const struct sampling_acc
 	return s->paused || s->kind != TARGET_COMMAND ? account->running_ns : s->tracked_ns;
 }
 
+/* Linux counts a software event first and then samples it. Where the counter is switched off in between, it drops
+ * the sample and tells nobody: on 6.18, 18 of 2,000 ends while a program faulted. At gap 1 that shows. */
+static void account_dropped(const struct sampled_track *track, struct sampling_account *account)
+{
+	bool each = track->asked.gaps == GAPS_FIXED && track->asked.gap == 1 && !track->is_clock;
+	uint64_t told = account->samples + account->lost;
+	if (each && account->has_count && account->count > told && account->count - told <= track->switched_off)
+		account->lost = account->count - account->samples;
+}
+
 static bool perf_sampling_stop(struct sampling *s, struct sampling_account *accounts, struct error *err)
 {
 	if (!sample_streams_switch(s, false, false, err) || !sample_streams_switch(s, true, false, err))
@@ -613,6 +623,7 @@ static bool perf_sampling_stop(struct sampling *s, struct sampling_account *acco
 		account->lost_facts = s->lost_facts;
 		if (s->bounds)
 			bound_account(s->bounds, account);
+		account_dropped(&s->tracks[i], account);
 		account->enabled_ns = enabled_once(s, account);
 		account->redrawn_until_ns = account->redraw ? s->alike_ns : 0;
 		account->redraw = redraw_done(&s->tracks[i]);

@@ -416,6 +416,8 @@ bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct er
 		if (ioctl(stream->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
 			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot %s sampling",
 					       on ? "start" : "stop");
+		if (!on && !tracking && stream_samples(stream))
+			s->tracks[stream->event].switched_off++;
 	}
 	return true;
 }
