@@ -285,8 +285,8 @@ struct tare_reads {
 	uint64_t by_user; /* readings of all events without a system call */
 	uint64_t by_call; /* … and by read(2) */
 	uint64_t checks;  /* those of by_user that were compared with read(2) */
-	/* those of by_user that the kernel interrupted, so that they were made a second time: at the end of a
-	 * region that second time is in its count, at the begin in those of the regions around it */
+	/* how often one was made again, because the kernel interrupted it: at the end of a region that is in its
+	 * count, at the begin in those of the regions around it */
 	uint64_t again;
 	/* why there are readings by read(2), a constant text; "" when there is no reason to tell */
 	const char *why;

@@ -95,10 +95,10 @@ PASS_APART static bool user_mark_again(struct region_thread *thread, size_t n, s
 				       uint64_t *counts)
 {
 	bool read = false;
-	for (unsigned tries = 0; !read && tries < 2; tries++)
-		read = user_mark(thread->user, n, mark, counts);
-	if (read)
+	for (unsigned tries = 0; !read && tries < 2; tries++) {
 		own_add(&thread->user->again, 1);
+		read = user_mark(thread->user, n, mark, counts);
+	}
 	return read;
 }
 

@@ -506,6 +506,35 @@ static void test_attached(void)
 #endif
 }
 
+/* Linux drops a sample or two of so many (src/backend/perf/sample/sampling.c): one that is counted is told of as lost. */
+static void test_switched_often(void)
+{
+	enum { SWITCHINGS = 500 };
+	struct sampled_event asked = fixed("page-faults:u", 1);
+	struct sampling_request r = {.events = &asked, .n_events = 1, .disabled = true};
+	struct sampling_account account = {0};
+	struct sampling *s;
+	struct error err = {0};
+	pid_t child = fork();
+	if (child == 0)
+		for (;;)
+			touch(100);
+	struct target target = {.kind = TARGET_PROCESSES, .pids = &child, .n_pids = 1};
+	forget();
+	bool did = perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && perf->sampling->go(s, &err);
+	for (int i = 0; did && i < SWITCHINGS; i++) {
+		did = perf->sampling->enable(s, true, &err);
+		usleep(500);
+		did = did && perf->sampling->enable(s, false, &err) && perf->sampling->drain(s, 0, &err);
+	}
+	did = did && perf->sampling->stop(s, &account, &err);
+	perf->sampling->end(s);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	ok(did && account.count > SWITCHINGS, "is switched on and off while it faults: %s", err.text);
+	equal_u64(account.samples + account.lost, account.count, "each fault is a sample, or lost");
+}
+
 /* A thread starts the next one and ends, again and again, until it is told to touch pages and say so. */
 struct relay {
 	int order, answer;
@@ -775,6 +804,7 @@ static void tests(void)
 	test_rates();
 	test_bursts();
 	test_attached();
+	test_switched_often();
 	test_relay();
 	test_carried();
 	test_whole_cpus();

@@ -268,13 +268,14 @@ static void test_user_reads(void)
 	/* a reading that the kernel comes into is made again: in the ± */
 	test_net("1", "by user reads", 1, false);
 	/* short ones, whose ± has no room but for what was counted: in one of about 100 the kernel comes into one */
-	unsigned within = 0, short_ones = 0;
-	for (unsigned i = 0; i < 100; i++) {
-		static const double truths[] = {100 * (61 + 41 + 21), 100 * (61 + 41), 100 * 61};
-		static const char *const regions[] = {"asm_1", "asm_2", "asm_3"};
+	enum { PROGRAMS = 100, REGIONS = 3 };
+	unsigned within = 0;
+	for (unsigned i = 0; i < PROGRAMS; i++) {
+		static const double truths[REGIONS] = {100 * (61 + 41 + 21), 100 * (61 + 41), 100 * 61};
+		static const char *const regions[REGIONS] = {"asm_1", "asm_2", "asm_3"};
 		struct region_line row;
 		run_program("stubs", "cycles:u,instructions:u,cycles:u", calibration_file, "1");
-		for (unsigned r = 0; r < 3; r++, short_ones++) {
+		for (unsigned r = 0; r < REGIONS; r++) {
 			bool found = find(regions[r], "instructions:u", &row);
 			bool is = found && fabs(row.count - truths[r]) <= strtod(row.half_width, NULL);
 			within += is;
@@ -283,8 +284,8 @@ static void test_user_reads(void)
 				       row.count, row.half_width, truths[r]);
 		}
 	}
-	ok(within == short_ones, "by user reads: a hundred programs' regions are within their ± (%u of %u)", within,
-	   short_ones);
+	ok(within == PROGRAMS * REGIONS, "by user reads: a hundred programs' regions are within their ± (%u of %u)",
+	   within, PROGRAMS * REGIONS);
 	/* so many that it comes into some (one in about 200000 was seen) */
 	run_program("stub-entries 500000", "instructions:u", calibration_file, "1");
 	net_is("asm_1", 500000, 7, 1, 0,

@@ -416,7 +416,7 @@ bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct er
 		if (ioctl(stream->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) != 0)
 			return error_set_errno(err, ERROR_SYSTEM, errno, "cannot %s sampling",
 					       on ? "start" : "stop");
-		if (!on && !tracking && stream_samples(stream))
+		if (!on && stream_samples(stream) && has_turn(s, &s->tracks[stream->event]))
 			s->tracks[stream->event].switched_off++;
 	}
 	return true;

@@ -88,7 +88,7 @@ struct sampled_track {
 	bool is_clock;
 	struct gap_plan plan;
 	double run_samples, run_squares; /* of streams' courses that have ended */
-	uint64_t switched_off;           /* how often, streams together */
+	uint64_t switched_off;           /* in its turns: how often, of all its streams */
 	struct sampling_account account;
 };
 
