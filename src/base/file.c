@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static enum error_code code_of(int os_errno)
@@ -120,7 +123,58 @@ bool file_finish(FILE *stream, const char *name, struct error *err)
 	return error_set_errno(err, ERROR_IO, os_errno ? os_errno : EIO, "cannot write '%s'", name);
 }
 
-bool file_replace(const char *path, const char *text, size_t length, struct error *err)
+/* /proc/self/fd/1, where /dev/stdout leads: the file behind it may have lost its name, and others go on writing to
+ * it. */
+static bool leads_to_open_file(const char *link)
+{
+	struct statfs system;
+	int fd = open(link, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	bool open_file = fd >= 0 && fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+	if (fd >= 0)
+		close(fd);
+	return open_file;
+}
+
+/* Where the links at path lead, which need not be there yet; the caller frees it. *replaceable: another file can
+ * be put in its place. NULL on failure. */
+static char *follow(const char *path, bool *replaceable, struct error *err)
+{
+	enum { LINKS_MOST = 40 /* as Linux */ };
+	char target[PATH_MAX], *at = strdup(path);
+	struct stat status;
+	for (int links = 0; at; links++) {
+		ssize_t length = readlink(at, target, sizeof target - 1);
+		if (length < 0 || leads_to_open_file(at)) {
+			*replaceable = length < 0 && (stat(at, &status) != 0 || S_ISREG(status.st_mode));
+			return at;
+		}
+		if (links == LINKS_MOST) {
+			error_set_errno(err, ERROR_IO, ELOOP, "cannot write '%s'", path);
+			free(at);
+			return NULL;
+		}
+		target[length] = '\0';
+		const char *slash = *target == '/' ? NULL : strrchr(at, '/');
+		char *next = NULL;
+		if (asprintf(&next, "%.*s%s", slash ? (int)(slash + 1 - at) : 0, at, target) < 0)
+			next = NULL;
+		free(at);
+		at = next;
+	}
+	error_no_memory(err);
+	return NULL;
+}
+
+static bool write_in_place(const char *path, const char *text, size_t length, struct error *err)
+{
+	FILE *file = file_create_shared(path, err);
+	if (!file)
+		return false;
+	fwrite(text, 1, length, file);
+	return file_finish(file, path, err);
+}
+
+static bool replace(const char *path, const char *text, size_t length, struct error *err)
 {
 	char *name = NULL;
 	FILE *file = NULL;
@@ -154,6 +208,15 @@ remove:
 		unlink(name);
 out:
 	free(name);
+	return done;
+}
+
+bool file_replace(const char *path, const char *text, size_t length, struct error *err)
+{
+	bool replaceable;
+	char *file = follow(path, &replaceable, err);
+	bool done = file && (replaceable ? replace : write_in_place)(file, text, length, err);
+	free(file);
 	return done;
 }
 

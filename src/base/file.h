@@ -20,7 +20,7 @@ FILE *file_create(const char *path, struct error *err);
 /* The same for what other programs and users are to read: its mode is 0666 less the umask. */
 FILE *file_create_shared(const char *path, struct error *err);
 
-/* The file has this text, or what it had before, at every moment (rename(2)). */
+/* At every moment the file has this text or its old one. Links are followed; pipes and devices are written to. */
 bool file_replace(const char *path, const char *text, size_t length, struct error *err);
 
 /* Makes the folders above path that are not there, with this mode less the umask. */

@@ -26,13 +26,10 @@ static bool is_replaceable(const char *path)
 
 static bool write_text(const char *path, const char *text, size_t length, struct error *err)
 {
-	if (is_replaceable(path))
+	if (strcmp(path, "-") != 0)
 		return file_replace(path, text, length, err);
-	FILE *file = file_create_shared(path, err);
-	if (!file)
-		return false;
-	fwrite(text, 1, length, file);
-	return file_finish(file, strcmp(path, "-") == 0 ? "standard output" : path, err);
+	fwrite(text, 1, length, stdout);
+	return file_finish(stdout, "standard output", err);
 }
 
 static char *render(const struct result *result, enum metrics_dialect dialect, size_t *length)

@@ -184,6 +184,9 @@ for how, end in (("kill -9 $$", 137), ("exit 1", 1)):
     equal(seen.code, end, f"{how} in three of six runs: the status is the program's own")
     os.remove("times")
 
+seen = tare("count", "--reproducible", "--csv", "-e", "page-faults", "--fail-if", "page-faults<1", "true")
+ok(seen.code == 0 and "page-faults" in seen.err and "not counted" not in seen.err, "--reproducible counts an event of the kernel that is alone", seen)
+
 # ---- counts under other conditions ----
 if tare("count", "--on", "exact", "-e", "instructions", "true").code == 0:
     KEPT = ("--store", "conditions.db")

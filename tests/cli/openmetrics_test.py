@@ -85,6 +85,9 @@ equal([name for name in os.listdir(".") if name.startswith("counts.om.")], [], "
 
 seen = tare("count", "-q", "--openmetrics", "-", "-e", "page-faults", "true")
 ok(values(exposition(seen.out, "standard output"), "tare_page_faults_total"), "-: standard output", seen)
+os.symlink("/proc/self/fd/1", "to-stdout")
+seen = tare("count", "-q", "--openmetrics", "to-stdout", "-e", "page-faults", "true")
+ok(os.path.islink("to-stdout") and values(exposition(seen.out, "a link to it"), "tare_page_faults_total"), "a link such as /dev/stdout stays, and is written to", seen)
 write('odd "name\\\n', "#!/bin/sh\n", 0o755)
 seen = tare("count", "--openmetrics", "-", "-e", "page-faults", './odd "name\\\n')
 labels = [labels for name, labels, _ in exposition(seen.out, "a program of an odd name") if name == "tare_info"][0]

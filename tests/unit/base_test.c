@@ -1,7 +1,9 @@
 /* base/: errors, strings, vectors, hash tables, sums, arenas, stanzas, nearest names. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -89,6 +91,87 @@ static void files(void)
 	FILE *full = file_create("/dev/full", &err);
 	fputs("x", full);
 	ok(!file_finish(full, "/dev/full", &err) && err.os_errno == ENOSPC, "a full disk is found at the end");
+}
+
+static bool replace_with(const char *path, const char *text, struct error *err)
+{
+	return file_replace(path, text, strlen(text), err);
+}
+
+static bool has_text(const char *path, const char *text)
+{
+	char *found = file_read(path, 1000, NULL, NULL);
+	bool same = found && strcmp(found, text) == 0;
+	free(found);
+	return same;
+}
+
+static bool is_kind(const char *path, mode_t kind)
+{
+	struct stat status;
+	return lstat(path, &status) == 0 && (status.st_mode & S_IFMT) == kind;
+}
+
+/* Of a pipe that has this text in it already: nothing is waited for. */
+static bool gives(int fd, const char *text)
+{
+	char found[100];
+	ssize_t got = read(fd, found, sizeof found);
+	return got == (ssize_t)strlen(text) && memcmp(found, text, (size_t)got) == 0;
+}
+
+static void replaced_files(void)
+{
+	char folder[] = "/tmp/tare-base-XXXXXX", open_file[64], open_pipe[64];
+	struct error err = {0};
+	int ends[2];
+	if (!mkdtemp(folder) || chdir(folder) != 0 || mkdir("d", 0700) != 0 || pipe2(ends, O_NONBLOCK) != 0) {
+		printf("Bail out! no temporary folder\n");
+		exit(1);
+	}
+	ok(replace_with("d/file", "1", &err) && replace_with("d/file", "2", &err) && has_text("d/file", "2"),
+	   "a file is made, and replaced");
+	ok(symlink("file", "d/link") == 0 && symlink("d/link", "link") == 0 && replace_with("link", "3", &err) &&
+		   has_text("d/file", "3"),
+	   "a link to a link in another folder: the file that they lead to has the text");
+	ok(is_kind("link", S_IFLNK) && is_kind("d/link", S_IFLNK), "both stay links");
+	ok(symlink("new", "d/to-new") == 0 && replace_with("d/to-new", "4", &err) &&
+		   is_kind("d/to-new", S_IFLNK) && has_text("d/new", "4"),
+	   "a link to a file that is not there: the file is made");
+	ok(symlink("loop", "loop") == 0 && !replace_with("loop", "5", &err) && err.os_errno == ELOOP &&
+		   is_kind("loop", S_IFLNK),
+	   "a link to itself is an error, and stays");
+	ok(!replace_with("d", "6", &err) && err.os_errno == EISDIR, "a folder is an error");
+
+	int fifo = mkfifo("fifo", 0600) == 0 ? open("fifo", O_RDONLY | O_NONBLOCK) : -1;
+	ok(replace_with("fifo", "7", &err) && is_kind("fifo", S_IFIFO) && gives(fifo, "7"),
+	   "a pipe is written to");
+	ok(symlink("fifo", "to-fifo") == 0 && replace_with("to-fifo", "8", &err) && is_kind("to-fifo", S_IFLNK) &&
+		   is_kind("fifo", S_IFIFO) && gives(fifo, "8"),
+	   "by a link, too");
+
+	/* as /dev/stdout, which leads to /proc/self/fd/1 */
+	snprintf(open_pipe, sizeof open_pipe, "/proc/self/fd/%d", ends[1]);
+	ok(symlink(open_pipe, "to-pipe") == 0 && replace_with("to-pipe", "9", &err) &&
+		   is_kind("to-pipe", S_IFLNK) && gives(ends[0], "9"),
+	   "an open pipe that has no name is written to by a link such as /dev/stdout");
+	int fd = open("d/file", O_RDWR);
+	snprintf(open_file, sizeof open_file, "/proc/self/fd/%d", fd);
+	ok(symlink(open_file, "to-open") == 0 && replace_with("to-open", "10", &err) &&
+		   is_kind("to-open", S_IFLNK) && gives(fd, "10") && has_text("d/file", "10"),
+	   "an open file has the text itself: it is not another file of that name");
+	ok(unlink("d/file") == 0 && replace_with("to-open", "11", &err) && lseek(fd, 0, SEEK_SET) == 0 &&
+		   gives(fd, "11") && access("d/file (deleted)", F_OK) != 0,
+	   "also when it has no name any more");
+	close(fd);
+	close(fifo);
+	close(ends[0]);
+	close(ends[1]);
+	for (const char *const *name = (const char *const[]){"link", "d/link", "d/to-new", "d/new", "loop", "fifo",
+							     "to-fifo", "to-pipe", "to-open", NULL};
+	     *name; name++)
+		unlink(*name);
+	ok(rmdir("d") == 0 && chdir("/") == 0 && rmdir(folder) == 0, "nothing else is left beside them");
 }
 
 static void strings(void)
@@ -212,6 +295,7 @@ int main(void)
 	nearest();
 	stanzas();
 	files();
+	replaced_files();
 	strings();
 	return done();
 }
