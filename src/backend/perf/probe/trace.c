@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int open_tracefs(void)
@@ -36,18 +38,41 @@ static bool command(int folder, const char *text)
 	return done;
 }
 
-/* "p:tare_123/p_0 /file:0x…" of a process that is no more. */
-static void remove_stale(int folder)
+/* 0: it is not known. */
+static unsigned long long pid_namespace(void)
+{
+	struct stat of;
+	return stat("/proc/self/ns/pid", &of) == 0 ? (unsigned long long)of.st_ino : 0;
+}
+
+/* Where there is no randomness there is no name, for it could be another one's. */
+static void name_group(char group[TRACE_GROUP_BYTES])
+{
+	unsigned long long random;
+	group[0] = '\0';
+	if (getrandom(&random, sizeof random, 0) == (ssize_t)sizeof random)
+		snprintf(group, TRACE_GROUP_BYTES, "tare_%llu_%d_%016llx", pid_namespace(), (int)getpid(), random);
+}
+
+bool trace_is_left_over(const char *line, char *name, size_t size)
+{
+	unsigned long long made_in, here = pid_namespace();
+	int pid, end = 0;
+	if (sscanf(line, "p:tare_%llu_%d_%*16[0-9a-f]/p_%*u%n", &made_in, &pid, &end) != 2 || !end ||
+	    line[end] != ' ' || !here || made_in != here || pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH)
+		return false;
+	return (size_t)snprintf(name, size, "%.*s", end - 2, line + 2) < size;
+}
+
+static void remove_left_over(int folder)
 {
 	int fd = openat(folder, "uprobe_events", O_RDONLY | O_CLOEXEC);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
-	char line[PATH_MAX + 128], text[128];
+	char line[PATH_MAX + 128], name[128], text[160];
 	while (file && fgets(line, sizeof line, file)) {
-		int pid, number;
-		if (sscanf(line, "p:tare_%d/p_%d ", &pid, &number) != 2 || pid <= 0 || kill(pid, 0) == 0 ||
-		    errno != ESRCH)
+		if (!trace_is_left_over(line, name, sizeof name))
 			continue;
-		snprintf(text, sizeof text, "-:tare_%d/p_%d\n", pid, number);
+		snprintf(text, sizeof text, "-:%s\n", name);
 		command(folder, text);
 	}
 	if (file)
@@ -57,11 +82,11 @@ static void remove_stale(int folder)
 }
 
 /* 0: it is not there. */
-static uint64_t id_of(int folder, int pid, size_t number)
+static uint64_t id_of(const struct trace_probes *trace, size_t number)
 {
 	char path[128], text[32] = "";
-	snprintf(path, sizeof path, "events/tare_%d/p_%zu/id", pid, number);
-	int file = openat(folder, path, O_RDONLY | O_CLOEXEC);
+	snprintf(path, sizeof path, "events/%s/p_%zu/id", trace->group, number);
+	int file = openat(trace->folder, path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return 0;
 	ssize_t got = read(file, text, sizeof text - 1);
@@ -81,20 +106,25 @@ static bool plain(const char *path)
 void trace_probes_open(struct trace_probes *trace)
 {
 	*trace = (struct trace_probes){.folder = open_tracefs()};
+	name_group(trace->group);
 	if (trace->folder >= 0)
-		remove_stale(trace->folder);
+		remove_left_over(trace->folder);
 }
 
 void trace_probes_define(struct trace_probes *trace, struct probe_place *probes, size_t n)
 {
-	for (size_t i = 0; trace->folder >= 0 && i < n; i++) {
+	for (size_t i = 0; trace->folder >= 0 && trace->group[0] && i < n; i++) {
 		struct probe_place *p = &probes[i];
 		char text[PATH_MAX + 128];
-		int used = snprintf(text, sizeof text, "p:tare_%d/p_%zu %s:0x%llx\n", (int)getpid(), trace->n,
-				    p->module, (unsigned long long)p->offset);
-		if (!plain(p->module) || used >= (int)sizeof text || !command(trace->folder, text))
+		size_t number = trace->n;
+		int used = snprintf(text, sizeof text, "p:%s/p_%zu %s:0x%llx\n", trace->group, number, p->module,
+				    (unsigned long long)p->offset);
+		if (!plain(p->module) || used >= (int)sizeof text)
 			break;
-		p->trace_id = id_of(trace->folder, getpid(), trace->n++);
+		trace->n++; /* its name is spent, whatever becomes of it */
+		if (!command(trace->folder, text))
+			break;
+		p->trace_id = id_of(trace, number);
 	}
 }
 
@@ -102,7 +132,7 @@ void trace_probes_remove(struct trace_probes *trace)
 {
 	char text[128];
 	for (size_t i = 0; i < trace->n; i++) {
-		snprintf(text, sizeof text, "-:tare_%d/p_%zu\n", (int)getpid(), i);
+		snprintf(text, sizeof text, "-:%s/p_%zu\n", trace->group, i);
 		command(trace->folder, text);
 	}
 	if (trace->folder >= 0)
