@@ -6,8 +6,7 @@
 
 /* Of all instructions: events whose cost is not known are worth a word from here on. */
 static const double OFTEN = 0.01;
-/* Memory that was faulted in, of what the program ever had at once: more is the same memory again. */
-static const double AGAIN = 2;
+static const double FAULTS_OF_A_PAGE = 2;
 
 const char *advice_grouped(double count, char text[COUNT_BYTES])
 {
@@ -66,30 +65,58 @@ static double cause_seconds(const struct explanation *e, enum cause cause)
 	return e->causes[cause].known ? e->causes[cause].seconds.typical : NAN;
 }
 
+/* Is the same memory faulted in again and again? Each page may fault twice: it is read first, which maps the
+ * kernel's page of zeroes, and written then. */
+enum touching { TOUCHED_ONCE, TOUCHED_AGAIN, TOUCHED_UNKNOWN };
+
+static enum touching touching(const struct memory_seen *m, double faults, double page)
+{
+	/* what came after the last look may be anything */
+	if (!(m->faults >= ADVICE_MOST * faults))
+		return TOUCHED_UNKNOWN;
+	if (m->faults * page > FAULTS_OF_A_PAGE * m->mapped_most_bytes)
+		return TOUCHED_AGAIN;
+	/* tables that map little say little */
+	bool dense = m->faults * page >= ADVICE_MOST * m->tables_bytes;
+	double seen = dense ? fmax(m->resident_most_bytes, m->tables_bytes) : m->resident_most_bytes;
+	return m->faults * page <= FAULTS_OF_A_PAGE * seen ? TOUCHED_ONCE : TOUCHED_UNKNOWN;
+}
+
 static void faults(struct giving *g)
 {
 	const struct explained_cause *cause = &g->e->causes[CAUSE_FAULTS];
-	double seconds = cause_seconds(g->e, CAUSE_FAULTS), page = g->facts->page_bytes,
-	       most = g->facts->resident_most_bytes;
-	if (!advice_is_worth(seconds, g->busy) || cause->n_parts == 0 || isnan(most))
+	const struct memory_seen *memory = &g->facts->memory;
+	double seconds = cause_seconds(g->e, CAUSE_FAULTS), page = g->facts->page_bytes;
+	if (!advice_is_worth(seconds, g->busy) || cause->n_parts == 0 || isnan(memory->faults))
 		return;
 	double count = cause->parts[0].count;
 	const char *evidence = arena_printf(&g->e->arena,
-					    "%s page faults, for %.1f MB; at most %.1f MB were in use at once.",
-					    GROUPED(count), count * page / 1e6, most / 1e6);
-	if (count * page > AGAIN * most)
+					    "%s page faults, for %.1f MB; at most %.1f MB were resident at once "
+					    "(pages that are only read are not), of %.1f MB of addresses.",
+					    GROUPED(count), count * page / 1e6, memory->resident_most_bytes / 1e6,
+					    memory->mapped_most_bytes / 1e6);
+	switch (touching(memory, count, page)) {
+	case TOUCHED_AGAIN:
 		advice_say(g, "memory-again", seconds,
 			   "Reuse the memory instead of giving it back: the kernel clears and maps the same pages "
-			   "again "
-			   "and again.",
+			   "again and again.",
 			   evidence);
-	else
+		break;
+	case TOUCHED_ONCE:
 		advice_say(g, "first-touch", seconds,
 			   "Touch less memory, or ask for huge pages (madvise(2), MADV_HUGEPAGE): the time is "
-			   "that of "
-			   "first "
-			   "touches.",
+			   "that of first touches.",
 			   evidence);
+		break;
+	case TOUCHED_UNKNOWN:
+		advice_say(g, "page-faults", seconds,
+			   "Find the lines that touch memory ('tare explain --waits' has page faults by line). "
+			   "Whether they touch new memory or the same again, these counts do not tell: reuse "
+			   "memory that is given back; touch less, or ask for huge pages (madvise(2), "
+			   "MADV_HUGEPAGE).",
+			   evidence);
+		break;
+	}
 }
 
 static void locks(struct giving *g)

@@ -12,7 +12,7 @@
 #define TARE_EXPLAIN_ADVICE_H
 
 #include "base/error.h"
-#include "explain/costs.h"
+#include "explain/causes.h"
 #include "explain/evidence.h"
 #include "result/explanation.h"
 
@@ -28,7 +28,7 @@ struct advice_facts {
 	double cache_bytes[3]; /* of L1, L2, L3; 0: there is none */
 	double way_bytes[2];   /* of L1, L2: addresses so far apart share a set; 0: there is none */
 	double tlb_entries;    /* of the first TLB for data; 0: there is none */
-	double resident_most_bytes; /* of the program as it is; NAN: not known */
+	struct memory_seen memory; /* of the program as it is */
 };
 
 /* What the explanation's causes make worth counting by line. */

@@ -20,6 +20,15 @@
 /* The events that a machine of so many cache levels (1 to 3) is asked for, as -e has them; appended. */
 void causes_events(unsigned levels, struct str *out);
 
+/* A process's memory by the last look at it. Pages that were only read have no memory of their own, as the kernel
+ * maps its page of zeroes: they are mapped, but not resident. */
+struct memory_seen {
+	double faults;              /* minor ones until then; NAN: nobody looked */
+	double resident_most_bytes; /* at once, until then */
+	double tables_bytes; /* what page tables can map, at most at any look; they are made by first touches */
+	double mapped_most_bytes; /* addresses at once, until then, touched or not */
+};
+
 /* How threads spent the time of one execution (session/native.h). */
 struct native_times {
 	double elapsed_s, user_s, system_s;
@@ -27,7 +36,7 @@ struct native_times {
 	double page_faults;   /* minor ones */
 	double major_faults;
 	size_t threads_most;
-	double resident_most_bytes; /* of the first process, by the last look at it; 0: none saw it */
+	struct memory_seen memory; /* of the first process, by the last look at it */
 	bool several_processes;
 	/* looks at the threads, by what a thread waited for; dt: seconds that the looks stand for */
 	uint64_t looks, running, waits[CAUSES];

@@ -46,8 +46,9 @@ bool explaining_advise(struct explaining *x, struct error *err)
 		return true;
 	facts.costs = asked->costs;
 	facts.levels = asked->levels;
-	bool known = asked->here && x->native.resident_most_bytes > 0 && !x->native.several_processes;
-	facts.resident_most_bytes = known ? x->native.resident_most_bytes : NAN;
+	facts.memory = x->native.memory;
+	if (!asked->here || x->native.several_processes)
+		facts.memory.faults = NAN;
 	struct evidence_wish wish = advice_wish(x->e, asked->levels);
 	bool done = true;
 	if (asked->wants_advice) {

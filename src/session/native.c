@@ -29,6 +29,7 @@ struct looking {
 	pid_t pid;
 	struct native_times *times;
 	uint64_t began_ns, last_ns;
+	double faults_before; /* of the process until its exec */
 	VEC(struct seen_thread) threads;
 	bool no_delays, failed;
 };
@@ -183,14 +184,40 @@ static void look_at_thread(struct looking *l, pid_t pid, pid_t tid, double dt)
 	t->dt_waiting += dt;
 }
 
-/* What the process has had in memory at most; of its present program alone, other than getrusage(2) says. */
+/* The number behind a name, in bytes; NAN: there is none. */
+static double status_bytes(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+	return at ? 1024 * strtod(at + strlen(name), NULL) : NAN;
+}
+
+/* What the process has had in memory; of its present program alone, other than getrusage(2) says. Faults are read
+ * first: what they brought in is in what is read behind them. */
 static void look_at_memory(struct looking *l)
 {
-	char path[64], text[4096];
+	struct memory_seen *m = &l->times->memory;
+	char path[64], stat[1024], text[4096];
+	unsigned long long faults;
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)l->pid);
+	if (!read_small(path, stat, sizeof stat))
+		return;
 	snprintf(path, sizeof path, "/proc/%d/status", (int)l->pid);
-	const char *at = read_small(path, text, sizeof text) ? strstr(text, "\nVmHWM:") : NULL;
-	if (at)
-		l->times->resident_most_bytes = 1024 * strtod(at + 7, NULL);
+	/* its name may have anything in it but a second ')' behind it (proc_pid_stat(5)) */
+	const char *at = strrchr(stat, ')');
+	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %llu", &faults) != 1 ||
+	    !read_small(path, text, sizeof text))
+		return;
+	double resident = status_bytes(text, "\nVmHWM:"), mapped = status_bytes(text, "\nVmPeak:"),
+	       tables = status_bytes(text, "\nVmPTE:");
+	/* a process that has ended has no memory any more */
+	if (isnan(resident) || isnan(mapped))
+		return;
+	m->faults = fmax((double)faults - l->faults_before, 0);
+	m->resident_most_bytes = resident;
+	m->mapped_most_bytes = mapped;
+	/* a table is a page of words, one for each page that it maps */
+	double page = (double)sysconf(_SC_PAGESIZE);
+	m->tables_bytes = fmax(m->tables_bytes, isnan(tables) ? 0 : tables / sizeof(uint64_t) * page);
 }
 
 /* Appends the children of the process's threads. */
@@ -264,7 +291,7 @@ bool native_run(const struct command *command, const volatile sig_atomic_t *inte
 	struct waiter waiter;
 	struct waited waited = {0};
 	const struct target target = {.kind = TARGET_COMMAND, .command = command};
-	*out = (struct native_times){.threads_most = 1};
+	*out = (struct native_times){.threads_most = 1, .memory = {.faults = NAN}};
 	struct looking looking = {.times = out};
 	if (!launch_hold(command, &launch, err))
 		return false;
@@ -272,6 +299,7 @@ bool native_run(const struct command *command, const volatile sig_atomic_t *inte
 	looking.pid = launch.pid;
 	looking.began_ns = looking.last_ns = clock_now_ns(&clock);
 	bool done = launch_go(&launch, command, err);
+	looking.faults_before = (double)launch.before.ru_minflt;
 	if (done) {
 		wait_until(&waiter,
 			   &(struct wait_for){.process = launch.pid,

@@ -183,6 +183,25 @@ __attribute__((noinline)) static void buffers(int reused)
 	usleep(300000);
 }
 
+/* ---- memory that is read before it is written, or never written ---- */
+
+__attribute__((noinline)) static void zeroes(const char *name)
+{
+	enum { BYTES = 64 << 20 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), grows = strcmp(name, "grows") == 0 ? BYTES / 16 : BYTES;
+	unsigned sum = 0;
+	for (size_t at = 0; at < BYTES; at += grows) {
+		char *buffer = mmap(NULL, grows, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		madvise(buffer, grows, MADV_NOHUGEPAGE);
+		for (size_t i = 0; i < grows; i += page)
+			sum += ((volatile char *)buffer)[i];
+		for (size_t i = 0; i < grows && strcmp(name, "only-read") != 0; i += page)
+			((volatile char *)buffer)[i] = 1;
+	}
+	printf("%u\n", sum);
+	usleep(300000);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -212,6 +231,8 @@ int main(int argc, char **argv)
 		buffers(0);
 	else if (strcmp(name, "reused") == 0)
 		buffers(1);
+	else if (strcmp(name, "only-read") == 0 || strcmp(name, "read-written") == 0 || strcmp(name, "grows") == 0)
+		zeroes(name);
 	else
 		return 9;
 	return 0;

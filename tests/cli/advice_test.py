@@ -105,6 +105,10 @@ rows = advice("buffers", "--on", "auto", costs=dear)
 ok([row["rule"] for row in rows] == ["memory-again"] and rows[0]["file"] is None, "memory that is given back each time: reuse it", rows)
 rows = advice("reused", "--on", "auto", costs=dear)
 ok([row["rule"] for row in rows] == ["first-touch"], "memory that is touched once: huge pages", rows)
+# the kernel maps its page of zeroes where memory is read first: a fault without any resident memory
+for name, what in (("only-read", "memory that is only read"), ("read-written", "memory that is read first and written then"), ("grows", "memory that grows")):
+    rows = advice(name, "--on", "auto", costs=dear)
+    ok([row["rule"] for row in rows] == ["first-touch"], f"{what}: touched once, not 'again and again'", rows)
 rows = advice("buffers", "--on", "auto", costs="free.costs")
 ok(not any(row["rule"] in ("memory-again", "first-touch") for row in rows), "faults that cost nothing: nothing", rows)
 

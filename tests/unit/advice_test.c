@@ -12,11 +12,11 @@ struct planted {
 	double functions[EVIDENCES]; /* of the one function that there is */
 	const char *function;
 	double instructions, branches; /* of the program; branches: those that were mispredicted */
-	double faults, faults_s, resident, locks_s, total_s, cpu_s;
+	double faults, faults_s, seen, resident, tables, mapped, locks_s, total_s, cpu_s;
 	bool no_costs, no_branch_cost;
 };
 
-static const struct planted nothing = {.resident = NAN, .total_s = 0.09999, .cpu_s = 0.09999};
+static const struct planted nothing = {.seen = NAN, .total_s = 0.09999, .cpu_s = 0.09999};
 
 static void has_text(const char *whole, const char *part, const char *fact)
 {
@@ -47,7 +47,7 @@ static void give(const struct planted *p)
 				     .page_bytes = 4096,
 				     .way_bytes = {4096, 65536},
 				     .tlb_entries = 64,
-				     .resident_most_bytes = p->resident};
+				     .memory = {p->seen, p->resident, p->tables, p->mapped}};
 	struct explained_part part = {.count = p->faults};
 	costs.of[OPERATION_BRANCH_MISS].known &= !p->no_branch_cost;
 	struct explained_part instructions = {.counted = p->instructions > 0, .count = p->instructions};
@@ -350,17 +350,42 @@ static void sharing(void)
 static void whole(void)
 {
 	struct planted p = nothing;
-	p.faults = 2001;
+	p.faults = p.seen = 2001;
 	p.faults_s = 0.01;
-	p.resident = 1000 * 4096;
+	p.resident = 900 * 4096;
+	p.tables = 512 * 4096;
+	p.mapped = 1000 * 4096;
 	give(&p);
-	equal_text(rules, "memory-again", "more than twice what there is at most: reuse it");
-	p.faults = 2000;
+	equal_text(rules, "memory-again", "more than twice of all that was ever mapped: reuse it");
+	p.seen = 1800;
 	give(&p);
-	equal_text(rules, "first-touch", "not more: first touches");
-	p.resident = NAN;
+	equal_text(rules, "first-touch",
+		   "not more than twice what was resident: each page may be read first and written then");
+	p.seen = 1801;
 	give(&p);
-	equal_text(rules, "", "what there is at most is not known: nothing");
+	equal_text(rules, "page-faults", "between the two, nobody knows: both are named");
+	has_text(text, "--waits", "and where to look");
+	/* read, never written: mapped, but not resident */
+	p.faults = p.seen = 100000;
+	p.resident = 500 * 4096;
+	p.tables = 105000 * 4096.0;
+	p.mapped = 200000 * 4096.0;
+	give(&p);
+	equal_text(rules, "first-touch", "memory that is only read is in no one's resident memory: not 'again'");
+	p.tables = 200001 * 4096.0;
+	give(&p);
+	equal_text(rules, "page-faults", "tables that map less than half of what they can prove nothing");
+	p.tables = 49999 * 4096.0;
+	give(&p);
+	equal_text(rules, "page-faults", "nor do tables for less than half of the faults");
+	/* what grows after the last look was not seen */
+	p.tables = 105000 * 4096.0;
+	p.seen = 49999;
+	give(&p);
+	equal_text(rules, "page-faults", "most faults came after the last look: nobody knows");
+	p.seen = NAN;
+	give(&p);
+	equal_text(rules, "", "nobody looked: nothing");
 	p = nothing;
 	p.locks_s = 0.02;
 	p.total_s = 0.39999;
@@ -387,9 +412,9 @@ static void worth(void)
 	give(&p);
 	equal_text(rules, "", "without costs no rule speaks");
 	p = nothing;
-	p.faults = 10000;
+	p.faults = p.seen = 10000;
 	p.faults_s = 0.02;
-	p.resident = 4096 * 10000.0;
+	p.resident = p.mapped = 4096 * 10000.0;
 	p.counts[EVIDENCE_L1_MISSES] = p.counts[EVIDENCE_L1_CONFLICTS] = 1e6;
 	give(&p);
 	equal_text(rules, "first-touch conflict-misses", "the longest time comes first");
