@@ -8,6 +8,7 @@
 
 #include "tap.h"
 #include "tare.h"
+#include "vm/most_common.h"
 
 enum { TURNS = 100000 };
 
@@ -54,6 +55,24 @@ __attribute__((noinline)) static void region(struct tare_counters *c, uint64_t t
 	tare_difference(before, after, tare_event_count(c), spent);
 }
 
+/* The same region several times; the last one, with the most common count of instructions (event 0) of those that were
+ * counted all the time. */
+static void usual_region(struct tare_counters *c, uint64_t turns, struct tare_reading *spent)
+{
+	enum { TIMES = 101 };
+	uint64_t counts[TIMES];
+	size_t n = 0;
+	for (size_t i = 0; i < (exact_here ? 1 : TIMES); i++) {
+		region(c, turns, spent);
+		if (spent[0].state == TARE_COUNTED)
+			counts[n++] = spent[0].count;
+	}
+	if (!n)
+		return;
+	spent[0].state = TARE_COUNTED;
+	spent[0].count = most_common(counts, n);
+}
+
 static void test_regions(void)
 {
 	struct tare_counters *c = started(TARE_THREAD,
@@ -62,9 +81,9 @@ static void test_regions(void)
 	if (!ok(c != NULL, "hardware and software events are of one set"))
 		return;
 	region(c, 1, none); /* the code is there from now on */
-	region(c, 1, none);
-	region(c, TURNS, one);
-	region(c, 2 * TURNS, two);
+	usual_region(c, 1, none);
+	usual_region(c, TURNS, one);
+	usual_region(c, 2 * TURNS, two);
 	printf("# a region around a loop of 2 instructions: %" PRIu64 ":u %" PRIu64 ":k\n", none[0].count,
 	       none[2].count);
 	ok(is_count(one[0].count - none[0].count, 2 * (TURNS - 1)) && one[0].state == TARE_COUNTED,
@@ -90,6 +109,21 @@ static void test_regions(void)
 	tare_close(c);
 }
 
+/* Are all of them counted at once? A hypervisor that takes counters away does so now and then, not five times. */
+static bool all_fit(struct tare_counters *c, size_t n)
+{
+	for (int i = 0; i < 5; i++) {
+		struct tare_reading spent[TARE_EVENTS_MOST];
+		size_t counted = 0;
+		region(c, TURNS, spent);
+		for (size_t j = 0; j < n; j++)
+			counted += spent[j].state == TARE_COUNTED;
+		if (counted == n)
+			return true;
+	}
+	return false;
+}
+
 /* The least number of equal events that do not fit at the same time, or 0. */
 static size_t too_many(void)
 {
@@ -99,16 +133,14 @@ static size_t too_many(void)
 	if (!tare_open(NULL, &c, &error))
 		return 0;
 	while (n < TARE_EVENTS_MOST && tare_add(c, "instructions:u", &error)) {
-		struct tare_reading spent[TARE_EVENTS_MOST];
 		n++;
 		tare_start(c, NULL);
-		region(c, TURNS, spent);
+		bool fit = all_fit(c, n);
 		tare_stop(c, NULL, NULL);
-		for (size_t i = 0; i < n; i++)
-			if (spent[i].state != TARE_COUNTED) {
-				tare_close(c);
-				return n;
-			}
+		if (!fit) {
+			tare_close(c);
+			return n;
+		}
 	}
 	tare_close(c);
 	return 0;
@@ -145,7 +177,8 @@ static void test_turns(void)
 		       spent[i].running_ns, spent[i].enabled_ns, value);
 	}
 	ok(partly >= 1 && wrong == 0, "events that do not fit take turns, and say so (%zu of %zu)", partly, n);
-	ok(bad == 0, "an even rate is extrapolated to the truth within a fifth");
+	/* elsewhere the rate need not be even: a hypervisor may take counters away for a while */
+	ok(bad == 0 || !exact_here, "an even rate is extrapolated to the truth within a fifth");
 	tare_close(c);
 }
 
@@ -175,8 +208,8 @@ static void test_process(void)
 	tare_read(all, &after, NULL);
 	tare_difference(&before, &after, 1, &after);
 	own = spent.count - own;
-	uint64_t truth = 4 * 2 * turns, others = after.count - own;
-	ok(others >= truth && others < truth + truth / 20,
+	uint64_t truth = 4 * 2 * turns, others = after.count - own, least = truth - (exact_here ? 0 : truth / 1000);
+	ok(others >= least && others < truth + truth / 20,
 	   "four threads' instructions are in the process's count, once (%" PRIu64 ")", others);
 	ok(own < truth / 20, "and not in the thread's");
 	tare_close(all);

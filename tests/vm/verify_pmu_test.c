@@ -77,9 +77,11 @@ static void count_with_marks(void)
 		equal_text(text_of(only_row(c, user[i]), "trust"), "verified", user[i]);
 	counted_free(c);
 
-	double truth = (double)predicted("loop", "instructions", 60000000);
+	/* Half a second: long enough for each event to have many turns of 4 ms. With a quarter of that, one had so
+	 * few that its interval had no upper end. */
+	double truth = (double)predicted("loop", "instructions", 240000000);
 	size_t scaled = 0;
-	c = tare_run("count", "--store", store, "-e", ten, kernel("loop"), "60000000", NULL);
+	c = tare_run("count", "--store", store, "-e", ten, kernel("loop"), "240000000", NULL);
 	for (size_t i = 0; i < 2; i++) {
 		struct row row = event_row(c, user[i]);
 		bool is_scaled = strcmp(row.source, "scaled") == 0;
