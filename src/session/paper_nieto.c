@@ -182,6 +182,31 @@ static bool tell_rounding(struct paper_work *w, const struct nieto_rounding *r)
 static const uint64_t block_sizes[] = {1, 10, 100, 1000, 10000};
 enum { BLOCK_SIZES = COUNT(block_sizes), BLOCK_INSTRUCTIONS = 9 };
 
+/* What was counted that the program's text does not have: by whom, and how much at most. */
+static const char *beyond_text(struct paper_work *w, const struct kernel *kernel, bool region,
+			       const struct paper_count *counts)
+{
+	const char *what = region ? "region" : "command", *source = NULL;
+	double most = 0;
+	for (size_t i = 0; i < BLOCK_SIZES; i++) {
+		double expected;
+		if (!counts[i].known)
+			return paper_printf(w, "The %s was not counted: %s.", what, counts[i].why);
+		if (!(region ? kernel_predict_region(kernel, "instructions", block_sizes[i], NULL, &expected, NULL)
+			     : kernel_predict(kernel, "instructions", block_sizes[i], NULL, &expected, NULL)))
+			return paper_printf(w, "The %s was counted by %s.", what, counts[i].source);
+		if (fabs(counts[i].mean - expected) > fabs(most))
+			most = counts[i].mean - expected;
+		source = counts[i].source;
+	}
+	if (most == 0)
+		return paper_printf(w, "The %s was counted by %s, and no instruction of the counting is in it.",
+				    what, source);
+	return paper_printf(
+		w, "The %s was counted by %s: up to %s instructions %s than the program has are of the counting.",
+		what, source, paper_count_text(w, fabs(most)), most > 0 ? "more" : "fewer");
+}
+
 static bool tell_calibration(struct paper_work *w, const struct paper_count *region,
 			     const struct paper_count *command)
 {
@@ -189,7 +214,8 @@ static bool tell_calibration(struct paper_work *w, const struct paper_count *reg
 		"blocks",          "predicted",           "region counted", "region - predicted",
 		"command counted", "command - predicted", "SD of both",     NULL};
 	struct paper_table t;
-	if (!paper_find(w, "nieto-10", &t) || !paper_printed(w, &t) ||
+	const struct kernel *kernel = paper_kernel(w, "linear");
+	if (!kernel || !paper_find(w, "nieto-10", &t) || !paper_printed(w, &t) ||
 	    !paper_heading(w, "Table 10, here", "straight blocks of 9 instructions (kernels/linear.S)"))
 		return false;
 	struct paper_block *block = paper_table_block(w, columns);
@@ -207,13 +233,12 @@ static bool tell_calibration(struct paper_work *w, const struct paper_count *reg
 			return false;
 	}
 	return block && paper_text(w,
-				   "The region (%s) has 8 instructions around the blocks, the command 19 + 7 for "
-				   "each digit of its argument: both constants "
-				   "are of the program, as its text in kernels/linear.S and kernels/start.h says, "
-				   "and none is of the counting. The report's "
-				   "139 are PAPI's calls. 'tare calibrate' measures that constant for libtare "
-				   "where there is a counter.",
-				   region[0].known ? region[0].source : "not counted");
+				   "The region has 8 instructions around the blocks, the command 19 + 7 for each "
+				   "digit of its argument: both constants are of the "
+				   "program, as its text in kernels/linear.S and kernels/start.h says. %s %s The "
+				   "report's 139 are PAPI's calls. "
+				   "'tare calibrate' measures that constant for libtare where there is a counter.",
+				   beyond_text(w, kernel, true, region), beyond_text(w, kernel, false, command));
 }
 
 /* ---- the instruction cache: Table 11, Figure 5 ---- */

@@ -177,11 +177,7 @@ static bool judge_rest(const struct fit *fit, struct verdict *v, bool whole)
 		return true;
 	if (isfinite(v->usable_from))
 		return is(v, VERDICT_NOISY);
-	if (bounded(fit, &overhead)) {
-		v->usable_from = overhead / VERDICT_USABLE;
-		return is(v, VERDICT_NOISY);
-	}
-	return is(v, VERDICT_WRONG);
+	return is(v, bounded(fit, &overhead) ? VERDICT_NOISY : VERDICT_WRONG);
 }
 
 bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdict *v)
@@ -199,9 +195,10 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 		v->offset = fit->points[0].mean;
 		return is(v, VERDICT_WRONG);
 	}
-	if (shape_interrupts(fit, v) || shape_ticks(fit, v))
+	if (shape_interrupts(fit, v) || shape_ticks(fit, v) || shape_kernel(fit, v))
 		return is(v, VERDICT_PROPORTIONAL);
-	if (shape_bits(fit, form, v))
+	if (shape_before(fit, v) || shape_accumulates(fit, v) || shape_bits(fit, form, v) ||
+	    shape_powers(fit, form, v))
 		return is(v, VERDICT_WRONG);
 	if (shape_resolution(fit, v)) {
 		v->usable_from = fmax(v->usable_from, v->period / VERDICT_USABLE);
@@ -218,11 +215,15 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 		return is(v, VERDICT_PROPORTIONAL);
 	if (shape_times(fit, form, v))
 		return is(v, VERDICT_PROPORTIONAL);
-	if (shape_instead(fit, form, v) || shape_wraps(fit, form, v) || shape_saturates(fit, form, v) ||
-	    shape_late(fit, form, v) || shape_at_least(fit, form, v) || shape_throttled(fit, form, v))
+	if (shape_stuck_bit(fit, form, v) || shape_instead(fit, form, v) || shape_wraps(fit, form, v) ||
+	    shape_signed(fit, form, v) || shape_saturates(fit, form, v) || shape_late(fit, form, v) ||
+	    shape_at_least(fit, form, v) || shape_throttled(fit, form, v))
 		return is(v, VERDICT_WRONG);
-	return (shape_also(fit, form, v) || shape_turns(fit, form, v) || shape_line(fit, form, v)) &&
-	       is(v, VERDICT_PROPORTIONAL);
+	if (shape_also(fit, form, v) || shape_turns(fit, form, v))
+		return is(v, VERDICT_PROPORTIONAL);
+	if (shape_pair(fit, form, v))
+		return is(v, VERDICT_WRONG);
+	return shape_line(fit, form, v) && is(v, VERDICT_PROPORTIONAL);
 }
 
 /* One kernel's points. */
@@ -345,6 +346,9 @@ bool verdict_judge(const struct judged_event *event, struct verdict *out)
 			out->why = "no kernel moves it";
 		else if (!verdict_forms(&fit, form, true, out))
 			judge_rest(&fit, out, true);
+		double overhead;
+		if (out->kind == VERDICT_NOISY && isinf(out->usable_from) && bounded(&fit, &overhead))
+			out->usable_from = overhead / VERDICT_USABLE; /* beyond all tested sizes */
 		if (out->kind == VERDICT_NOISY && out->shape == SHAPE_NONE)
 			shape_excess(&fit, out);
 	}

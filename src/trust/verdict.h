@@ -13,8 +13,11 @@
  *     offset            y = x + o
  *     proportional      y = k·x, y = o + k·x, y = x + u (u: interrupts and faults of that execution),
  *                       y = x + r·T (T: its CPU time, r: a timer's rate), y = x + what is predicted for another event,
- *                       or y = x + k·n (n: the kernel's size)
- *     wrong             y = what is predicted for another event; y = x mod m; y = min(x, c); y = max(x, c);
+ *                       y = x + k·n (n: the kernel's size), or y = x + o + k·u with large k: what the kernel
+ *                       executes
+ *     wrong             y = what is predicted for another event, for two of them together, or their difference;
+ *                       y = x + y of the execution before, or x of the execution before; x with one bit that never
+ *                       moves, with a sign, or rounded to a power of two; y = x mod m; y = min(x, c); y = max(x, c);
  *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
  *                       period; y falls behind x from a size on; another share of x in each execution, from the
  *                       first event or from a size on; one of
@@ -65,19 +68,28 @@ enum verdict_shape {
 	SHAPE_INTERRUPTS, /* x + 1 for each interrupt or fault */
 	SHAPE_TICKS,      /* x + 1 for each tick of the timer: `factor` a second of CPU time */
 	SHAPE_TURNS,      /* x + factor · size: each turn of a kernel's loop counts so many too much */
+	SHAPE_KERNEL,     /* x + factor for each interrupt or fault: what the kernel executes, too */
 	/* of WRONG */
-	SHAPE_INSTEAD,   /* `other`'s events */
-	SHAPE_LEVEL,     /* likewise, and `other` is the same event at another level */
-	SHAPE_STUCK,     /* always `offset` */
-	SHAPE_WRAPS,     /* begins anew at 2^bits; bits is 0: at `offset` */
-	SHAPE_SATURATES, /* stays at `offset` */
-	SHAPE_DROPS,     /* loses samples of `period` events; the share that is left is `factor` */
-	SHAPE_THROTTLED, /* exact up to `offset`; beyond, `factor` of the events (NAN: no fixed share) */
-	SHAPE_BITS,      /* loses its low `bits` bits */
-	SHAPE_LATE,      /* misses the first `offset` events */
-	SHAPE_AT_LEAST,  /* never shows less than `offset` */
-	SHAPE_RANDOM,    /* in each execution another share of the events, `least_share` to `most_share` */
-	SHAPE_RESTARTS,  /* exact up to `offset`; beyond, it begins anew at any time: likewise */
+	SHAPE_INSTEAD,     /* `other`'s events */
+	SHAPE_LEVEL,       /* likewise, and `other` is the same event at another level */
+	SHAPE_STUCK,       /* always `offset` */
+	SHAPE_WRAPS,       /* begins anew at 2^bits; bits is 0: at `offset` */
+	SHAPE_SATURATES,   /* stays at `offset` */
+	SHAPE_DROPS,       /* loses samples of `period` events; the share that is left is `factor` */
+	SHAPE_THROTTLED,   /* exact up to `offset`; beyond, `factor` of the events (NAN: no fixed share) */
+	SHAPE_BITS,        /* loses its low `bits` bits */
+	SHAPE_LATE,        /* misses the first `offset` events */
+	SHAPE_AT_LEAST,    /* never shows less than `offset` */
+	SHAPE_RANDOM,      /* in each execution another share of the events, `least_share` to `most_share` */
+	SHAPE_RESTARTS,    /* exact up to `offset`; beyond, it begins anew at any time: likewise */
+	SHAPE_BIT_CLEAR,   /* bit number `bits` is always 0 */
+	SHAPE_BIT_SET,     /* … 1 */
+	SHAPE_SIGNED,      /* its low `bits` bits, as a number with a sign */
+	SHAPE_POWERS,      /* nothing but powers of two */
+	SHAPE_SUM,         /* `other`'s and `another`'s events */
+	SHAPE_DIFFERENCE,  /* |`other`'s − `another`'s| events */
+	SHAPE_BEFORE,      /* the events of the execution before */
+	SHAPE_ACCUMULATES, /* the events of all executions so far */
 	/* of NOISY */
 	SHAPE_RESOLUTION, /* counts in steps of `period` events */
 	SHAPE_EXCESS,     /* in the share `sometimes` of the executions up to `offset` more, at any size */
@@ -89,7 +101,7 @@ struct judged_point {
 	double size;
 	double predicted;          /* NAN: no prediction */
 	size_t n;                  /* executions */
-	const double *observed;    /* n */
+	const double *observed;    /* n, in the order in which they ran */
 	size_t refused;            /* further executions, that gave no count */
 	const char *why_refused;   /* the first reason; NULL where none was refused */
 	const double *interrupts;  /* n: interrupts, faults and switches of the same executions; NULL: not known */
@@ -99,8 +111,8 @@ struct judged_point {
 
 /* All that is known of one event by one interface. All borrowed. */
 struct judged_event {
-	const char *event; /* "instructions:u" */
-	const struct judged_point *points;
+	const char *event;                 /* "instructions:u" */
+	const struct judged_point *points; /* in the order in which they ran */
 	size_t n_points;
 	const char *const *others; /* events that it may be mixed up with; itself is passed over */
 	size_t n_others;
@@ -114,8 +126,9 @@ struct verdict {
 	double offset;      /* events; of OFFSET what is counted too much (negative: too little) */
 	double half_width;  /* ± of the offset, at 95 %; 0 where it is always the same */
 	size_t other;       /* index into others */
+	size_t another;     /* of SUM and DIFFERENCE: likewise */
 	bool also_other;    /* of TIMES: `other` instead of the event would look the same on these kernels */
-	unsigned bits;      /* of WRAPS and BITS */
+	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM: seen */
 	/* WRONG (of EXCESS: too much) in this share of the executions, of which shape and parameters are; 0: in

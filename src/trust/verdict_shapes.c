@@ -35,9 +35,11 @@ bool shape_interrupts(const struct fit *fit, struct verdict *v)
 				return false;
 		}
 	}
+	if (!(least < most))
+		return false;
 	v->shape = SHAPE_INTERRUPTS;
 	v->factor = 1;
-	return least < most;
+	return true;
 }
 
 /* The same with noise: mean(y) = x + o + k·mean(u), with k near 1 and surely not 0. */

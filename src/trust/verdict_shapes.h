@@ -27,6 +27,13 @@ bool shape_sometimes(const struct fit *fit, struct verdict *v);
 bool shape_restarts(const struct fit *fit, struct verdict *v);
 bool shape_excess(const struct fit *fit, struct verdict *v);
 bool shape_turns(const struct fit *fit, double *form, struct verdict *v);
+bool shape_kernel(const struct fit *fit, struct verdict *v);
+bool shape_stuck_bit(const struct fit *fit, double *form, struct verdict *v);
+bool shape_signed(const struct fit *fit, double *form, struct verdict *v);
+bool shape_powers(const struct fit *fit, double *form, struct verdict *v);
+bool shape_before(const struct fit *fit, struct verdict *v);
+bool shape_accumulates(const struct fit *fit, struct verdict *v);
+bool shape_pair(const struct fit *fit, double *form, struct verdict *v);
 /* of another event: instead of this one, or besides */
 bool shape_instead(const struct fit *fit, double *form, struct verdict *v);
 bool shape_also(const struct fit *fit, double *form, struct verdict *v);

@@ -25,6 +25,7 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_INTERRUPTS] = "interrupts",
 	[SHAPE_TICKS] = "ticks",
 	[SHAPE_TURNS] = "turns",
+	[SHAPE_KERNEL] = "kernel",
 	[SHAPE_INSTEAD] = "instead",
 	[SHAPE_LEVEL] = "level",
 	[SHAPE_STUCK] = "stuck",
@@ -37,6 +38,14 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_AT_LEAST] = "at least",
 	[SHAPE_RANDOM] = "random",
 	[SHAPE_RESTARTS] = "restarts",
+	[SHAPE_BIT_CLEAR] = "bit clear",
+	[SHAPE_BIT_SET] = "bit set",
+	[SHAPE_SIGNED] = "signed",
+	[SHAPE_POWERS] = "powers",
+	[SHAPE_SUM] = "sum",
+	[SHAPE_DIFFERENCE] = "difference",
+	[SHAPE_BEFORE] = "before",
+	[SHAPE_ACCUMULATES] = "accumulates",
 	[SHAPE_RESOLUTION] = "resolution",
 	[SHAPE_EXCESS] = "excess",
 };
@@ -59,9 +68,9 @@ static void say(struct words *w, const char *format, ...)
 	va_end(arguments);
 }
 
-static const char *other_of(const struct judged_event *e, const struct verdict *v)
+static const char *other_of(const struct judged_event *e, size_t other)
 {
-	return v->other < e->n_others ? e->others[v->other] : "another event";
+	return other < e->n_others ? e->others[other] : "another event";
 }
 
 static void say_times(struct words *w, const struct judged_event *e, const struct verdict *v)
@@ -72,18 +81,20 @@ static void say_times(struct words *w, const struct judged_event *e, const struc
 		say(w, strstr(e->event, "branch") ? "counts half of the branches" : "counts half of the events");
 	else if (v->factor == floor(v->factor) && v->factor > 0)
 		say(w, "counts each event %g times", v->factor);
+	else if (1 / v->factor > 1 && 1 / v->factor == nearbyint(1 / v->factor))
+		say(w, "counts one of %g events", 1 / v->factor);
 	else
 		say(w, "counts %.4g times the events", v->factor);
 	if (v->offset != 0)
 		say(w, ", %+.6g", v->offset);
 	if (v->also_other)
-		say(w, " (or %s instead: these kernels do not tell)", other_of(e, v));
+		say(w, " (or %s instead: these kernels do not tell)", other_of(e, v->other));
 }
 
 /* Counters that are known for it: Nieto et al. 4.2; rep: AMD and Intel differ in what an iteration is. */
 static void say_also(struct words *w, const struct judged_event *e, const struct verdict *v)
 {
-	const char *other = other_of(e, v);
+	const char *other = other_of(e, v->other);
 	if (v->factor < 0)
 		say(w, "misses %s", other);
 	else if (strncmp(other, "rep-iterations", 14) == 0)
@@ -94,6 +105,13 @@ static void say_also(struct words *w, const struct judged_event *e, const struct
 		say(w, ", %.4g times", fabs(v->factor));
 	if (strncmp(e->event, "fp-", 3) == 0 && strncmp(other, "stores", 6) == 0 && v->factor > 0)
 		say(w, " (as the POWER4 does)");
+}
+
+/* What is known roughly is told so. */
+static double two_digits(double count)
+{
+	double unit = pow(10, fmax(0, floor(log10(count)) - 1));
+	return unit * nearbyint(count / unit);
 }
 
 static void say_shape(struct words *w, const struct judged_event *e, const struct verdict *v)
@@ -109,8 +127,24 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 		say(w, "%s %.15g in each turn of a kernel's loop", v->factor > 0 ? "counts too many:" : "misses",
 		    fabs(v->factor));
 		break;
-	case SHAPE_INSTEAD: say(w, "counts %s instead", other_of(e, v)); break;
-	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v)); break;
+	case SHAPE_KERNEL:
+		say(w, "also counts what the kernel executes: about %.0f for each interrupt or fault",
+		    two_digits(v->factor));
+		break;
+	case SHAPE_INSTEAD: say(w, "counts %s instead", other_of(e, v->other)); break;
+	case SHAPE_SUM: say(w, "counts %s and %s together", other_of(e, v->other), other_of(e, v->another)); break;
+	case SHAPE_DIFFERENCE:
+		say(w, "shows the difference between %s and %s", other_of(e, v->other), other_of(e, v->another));
+		break;
+	case SHAPE_BIT_CLEAR:
+	case SHAPE_BIT_SET:
+		say(w, "bit %u never moves: it is always %d", v->bits, v->shape == SHAPE_BIT_SET);
+		break;
+	case SHAPE_SIGNED: say(w, "shows its low %u bits as a number with a sign", v->bits); break;
+	case SHAPE_POWERS: say(w, "shows powers of two only"); break;
+	case SHAPE_BEFORE: say(w, "shows the events of the execution before"); break;
+	case SHAPE_ACCUMULATES: say(w, "is not set to 0: it shows the events of all executions so far"); break;
+	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v->other)); break;
 	case SHAPE_STUCK: say(w, v->sometimes > 0 ? "shows %.15g" : "always shows %.15g", v->offset); break;
 	case SHAPE_WRAPS:
 		say(w, "begins anew at ");

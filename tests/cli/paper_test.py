@@ -158,6 +158,12 @@ def nieto():
     equal([number(row["region - predicted"]) for row in rows], [8.0] * 5, "nieto: Table 10: the region has 8 instructions more at each size")
     equal([number(row["command - predicted"]) for row in rows], [19.0 + 7 * digits for digits in range(1, 6)], "nieto: Table 10: so has the command its own")
 
+    text = " ".join(block["text"] for block in s.under("Table 10, here", "text"))
+    for what, own in (("region", [8.0] * 5), ("command", [19.0 + 7 * digits for digits in range(1, 6)])):
+        most = max(abs(number(row[f"{what} - predicted"]) - constant) for row, constant in zip(rows, own))
+        said = re.search(rf"The {what} was counted by (\w+)(, and no instruction of the counting is in it|: up to ([\d,.]+) instructions (more|fewer) than the program has)", text)
+        ok(said and said[1] in ("exact", "hw") and number(said[3] or "0") == most, f"nieto: Table 10: who counted the {what} is told, and how much of the counting is in it", text)
+
     # the instruction cache: 4-byte instructions, lines of 128 bytes, blocks of 32
     for row in s.table("Table 11"):
         n = number(row["instructions"])

@@ -79,7 +79,22 @@ faults = [
     ("any share in a quarter of the executions", "loads:u", lambda x, c: int(x * chance.random()) if chance.random() < 0.25 else x, "wrong", "% of the executions it shows another share of the events each time"),
     ("begins anew when it is switched out", "instructions:u", lambda x, c: x if x < 3000 else int(x * chance.random()), "wrong", "begins anew at times: beyond "),
     ("an offset", "instructions:u", lambda x, c: x + 139, "offset", "+139"),
+    ("a bit that never moves", "branches:u", lambda x, c: x & ~16, "wrong", "bit 4 never moves: it is always 0"),
+    ("a bit stuck at 1", "stores:u", lambda x, c: x | 64, "wrong", "bit 6 never moves: it is always 1"),
+    ("powers of two", "loads:u", lambda x, c: 1 << x.bit_length() - 1 if x else 0, "wrong", "shows powers of two only"),
+    ("loads and stores", "branches:u", lambda x, c: c["loads:u"] + c["stores:u"], "wrong", "counts loads:u and stores:u together"),
+    ("a third", "loads:u", lambda x, c: x // 3, "proportional", "counts one of 3 events"),
 ]
+so_far = {"branches:u": 0, "loads:u": 0}
+
+
+def with_those_before(counts):
+    """Read before they are set (the count is the last execution's), and never set to 0: whatever ran before is in it."""
+    shown = {**counts, "branches:u": so_far["branches:u"], "loads:u": so_far["loads:u"] + counts["loads:u"]}
+    so_far.update({"branches:u": counts["branches:u"], "loads:u": shown["loads:u"]})
+    return shown
+
+
 def together(rows, event_of):
     """Rows of different events, which are planted at once: the judge sees one event at a time."""
     groups = []
@@ -104,6 +119,9 @@ for group in together(faults, lambda row: row[1]):
     def planted(counts):
         return {**counts, **{event: fault(counts[event], counts) for _, event, fault, _, _ in group}}
     check([(name, event, verdict, text) for name, event, _, verdict, text in group], verify(recording(planted, "hw")))
+
+check([("too early", "branches:u", "wrong", "shows the events of the execution before"), ("not set to 0", "loads:u", "wrong", "is not set to 0: it shows the events of all executions so far")],
+      verify(recording(with_those_before, "hw")))
 
 seen, found = judged(lambda c: {**c, "loads:u": c["branches:u"], "branches:u": c["loads:u"]}, None)
 ok("counts branches:u instead" in found["loads:u"]["text"] and "counts loads:u instead" in found["branches:u"]["text"], "two swapped events are both named", found)

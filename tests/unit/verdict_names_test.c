@@ -1,0 +1,188 @@
+/* Faults of counters by name (trust/verdict.h): each is planted ten times, with other parameters, numbers of executions and chance each time, and
+ * has to be named each time. The counts are made by arithmetic (verdict_world.h). */
+#include "verdict_world.h"
+
+enum { TIMES = 10 };
+
+/* What a fault needs besides its events: set for each planting, in the order of the executions. */
+static struct {
+	unsigned which; /* 0 … TIMES - 1 */
+	double before, sum;
+	size_t executions;
+} planting;
+
+#define FAULT(name, shown)                                                                                        \
+	static double name(double x, double u, const double *z, struct random *r)                                 \
+	{                                                                                                         \
+		return (void)x, (void)u, (void)z, (void)r, (shown);                                               \
+	}
+
+static double bit(void) { return ldexp(1, (int)planting.which + 2); }
+
+static double swap(double *kept, double by)
+{
+	double before = *kept;
+	*kept = by;
+	return before;
+}
+
+FAULT(bit_clear, x - (double)((uint64_t)x & (uint64_t)bit()))
+FAULT(bit_set, (double)((uint64_t)x | (uint64_t)bit()))
+FAULT(execution_before, swap(&planting.before, x))
+FAULT(not_set_to_0, planting.sum += x)
+FAULT(overhead, x + 100 + 37 * planting.which)
+FAULT(signed_16, (int16_t)(uint64_t)x)
+FAULT(signed_16_as_64, (double)(uint64_t)(int64_t)(int16_t)(uint64_t)x)
+FAULT(powers, x > 0 ? ldexp(1, ilogb(x)) : 0)
+FAULT(sum, z[LOADS] + z[STORES])
+FAULT(also_branches, x + z[BRANCHES])
+FAULT(difference, fabs(z[LOADS] - z[STORES]))
+FAULT(swapped, z[STORES])
+FAULT(one_lost, planting.executions++ % 10 == planting.which ? 0 : x)
+FAULT(kernel_too, x + 300 + floor((1000 + 100 * planting.which) * u + 50 * random_unit(r)))
+FAULT(divided, floor(x / (planting.which + 3)))
+FAULT(saturates, fmin(x, ldexp(1, 8 + (int)planting.which) - 1))
+FAULT(wraps_32, fmod(x, ldexp(1, 32)))
+FAULT(wraps_40, fmod(x, ldexp(1, 40)))
+FAULT(wraps_48, fmod(x, ldexp(1, 48)))
+
+// clang-format off: a table, a row a line
+static const struct {
+	const char *name;
+	shows *counter;
+	int event;
+	double scale; /* of the kernels' sizes */
+	enum verdict_kind kind;
+	enum verdict_shape shape;
+	const char *text; /* %u: a number of the planting */
+	unsigned first, step;
+} faults[] = {
+	{"a bit that never moves", bit_clear, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_BIT_CLEAR,
+	 "bit %u never moves: it is always 0", 2, 1},
+	{"a bit stuck at 1", bit_set, STORES, 1, VERDICT_WRONG, SHAPE_BIT_SET,
+	 "bit %u never moves: it is always 1", 2, 1},
+	{"counts of the execution before", execution_before, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_BEFORE,
+	 "shows the events of the execution before", 0, 0},
+	{"a counter that is not set to 0", not_set_to_0, LOADS, 1, VERDICT_WRONG, SHAPE_ACCUMULATES,
+	 "is not set to 0: it shows the events of all executions so far", 0, 0},
+	{"an overhead", overhead, BRANCHES, 1, VERDICT_OFFSET, SHAPE_NONE, "+%u", 100, 37},
+	{"16 bits with a sign", signed_16, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_SIGNED,
+	 "shows its low 16 bits as a number with a sign", 0, 0},
+	{"16 bits with a sign, as 64 bits without", signed_16_as_64, LOADS, 1, VERDICT_WRONG, SHAPE_SIGNED,
+	 "shows its low 16 bits as a number with a sign", 0, 0},
+	{"powers of two only", powers, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_POWERS, "shows powers of two only", 0,
+	 0},
+	{"the sum of two other events", sum, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_SUM,
+	 "counts loads:u and stores:u together", 0, 0},
+	{"another event besides", also_branches, LOADS, 1, VERDICT_PROPORTIONAL, SHAPE_ALSO,
+	 "also counts branches:u", 0, 0},
+	{"|loads - stores|", difference, LOADS, 1, VERDICT_WRONG, SHAPE_DIFFERENCE,
+	 "shows the difference between loads:u and stores:u", 0, 0},
+	{"swapped events", swapped, LOADS, 1, VERDICT_WRONG, SHAPE_INSTEAD, "counts stores:u instead", 0, 0},
+	{"one of ten executions lost", one_lost, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_STUCK,
+	 "in 10 %% of the executions it shows 0", 0, 0},
+	{"the kernel's level for the user's", kernel_too, INSTRUCTIONS, 1, VERDICT_PROPORTIONAL, SHAPE_KERNEL,
+	 "also counts what the kernel executes: about %u for each interrupt or fault", 1000, 100},
+	{"a divided count", divided, LOADS, 1, VERDICT_PROPORTIONAL, SHAPE_TIMES, "counts one of %u events", 3, 1},
+	{"a counter that saturates", saturates, BRANCHES, 1, VERDICT_WRONG, SHAPE_SATURATES, NULL, 0, 0},
+	{"32 bits", wraps_32, INSTRUCTIONS, 1e6, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^32", 0, 0},
+	{"40 bits", wraps_40, INSTRUCTIONS, 1e7, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^40", 0, 0},
+	{"48 bits", wraps_48, INSTRUCTIONS, 1e9, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^48", 0, 0},
+};
+// clang-format on
+
+static void plant(size_t fault)
+{
+	static struct world w;
+	char text[300], expected[300];
+	size_t named = 0;
+	for (unsigned i = 0; i < TIMES; i++) {
+		planting.which = i, planting.before = planting.sum = 0, planting.executions = 0;
+		simulate(&w, faults[fault].event, faults[fault].scale, i % 2 ? 5 : 10, faults[fault].counter, true,
+			 100 * fault + i);
+		struct verdict v = judge(&w, text);
+		if (faults[fault].text)
+			snprintf(expected, sizeof expected, faults[fault].text,
+				 faults[fault].first + i * faults[fault].step);
+		else
+			snprintf(expected, sizeof expected, "stays at %.15g", ldexp(1, 8 + (int)i) - 1);
+		bool is = v.kind == faults[fault].kind && v.shape == faults[fault].shape &&
+			  strcmp(text, expected) == 0;
+		if (!is)
+			printf("# planting %u is %s, %s: %s\n", i, verdict_kind_name(v.kind),
+			       verdict_shape_name(v.shape), text);
+		named += is;
+	}
+	ok(named == TIMES, "%s: %s: is named each of ten times (%zu)", names[faults[fault].event],
+	   faults[fault].name, named);
+}
+
+/* Those that look like a fault, and are none of it. */
+FAULT(one_more_where_even, x + (fmod(x, 2) == 0))
+FAULT(noise_of_the_first_bits, x + floor(4 * random_unit(r)))
+FAULT(proportional_noise, floor(x *(1 + 0.4 * random_unit(r))))
+FAULT(two_more, x + 2)
+FAULT(varied_overhead, x + floor(0.004 * x * random_unit(r)))
+
+static void tell_apart(void)
+{
+	static struct world w;
+	char text[300];
+	struct verdict v = verdict_of(STORES, 1, 3, one_more_where_even, true, text);
+	equal_text(text, "+1", "where all events are even, one more each time is an offset, and no bit");
+	v = verdict_of(INSTRUCTIONS, 1, 10, noise_of_the_first_bits, true, text);
+	ok(v.shape != SHAPE_BIT_SET && v.shape != SHAPE_BIT_CLEAR && !verdict_accuses(v.kind),
+	   "noise is no bit that never moves (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 10, proportional_noise, true, text);
+	ok(v.shape == SHAPE_TIMES, "what grows with the count is not what the kernel executes (%s)", text);
+	/* as many interrupts in each execution as are counted too much: no more is known than the number */
+	simulate(&w, INSTRUCTIONS, 1, 3, two_more, true, 1);
+	for (size_t p = 0; p < POINTS; p++)
+		for (size_t k = 0; k < 3; k++)
+			w.interrupts[p][k] = 2;
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_OFFSET && v.shape == SHAPE_NONE && strcmp(text, "+2") == 0,
+	   "two more, and two interrupts, each time: an offset (%s)", text);
+	/* of kernels with one size each nothing is known of the size before */
+	simulate(&w, INSTRUCTIONS, 1, 10, varied_overhead, false, 1);
+	for (size_t p = 0; p < POINTS; p++)
+		w.points[p].kernel = kernels[p % 2].name;
+	v = judge(&w, text);
+	ok(v.shape != SHAPE_BEFORE && v.shape != SHAPE_ACCUMULATES,
+	   "where no size ran before another, noise is noise (%s)", text);
+	/* an order of executions in which the first of each size is its own */
+	planting.before = planting.sum = 0;
+	simulate(&w, INSTRUCTIONS, 1, 5, execution_before, true, 1);
+	for (size_t p = 0; p < POINTS; p += 2)
+		w.observed[p][0] = w.points[p].predicted;
+	v = judge(&w, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_BEFORE,
+	   "where half of the first executions are right, they are not those before (%s)", text);
+	/* two of one kernel's lines add up to any third: of one kernel no pair is named */
+	simulate(&w, INSTRUCTIONS, 1, 3, sum, true, 1);
+	w.event.n_points = SIZES;
+	v = judge(&w, text);
+	ok(v.shape != SHAPE_SUM, "one kernel does not tell a sum (%s)", text);
+}
+
+/* Beyond all tested sizes the threshold law says from where on an overhead does not matter (Korn, Table 2). */
+FAULT(large_overhead, x + floor(-1e9 * log(1 - random_unit(r))))
+
+static void thresholds(void)
+{
+	char text[300];
+	struct verdict v = verdict_of(INSTRUCTIONS, 1, 10, large_overhead, true, text);
+	ok(v.kind == VERDICT_NOISY && v.usable_from > 1e9 / VERDICT_USABLE &&
+		   v.usable_from < 1e10 / VERDICT_USABLE,
+	   "an overhead beyond all tested sizes has a threshold (%s)", text);
+	ok(strstr(text, "within 5 % from ") && v.most < v.usable_from, "… which is beyond them, and is told");
+}
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+		plant(i);
+	tell_apart();
+	thresholds();
+	return done();
+}
