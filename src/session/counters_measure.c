@@ -198,10 +198,10 @@ static bool add_point(struct counters_study *c, const struct counters_job *job, 
 	return vec_push(&c->found.points, p) || error_no_memory(err);
 }
 
-/* Regions may be refused to this user, though commands are counted: all of its points are. */
+/* Then all of its points are. */
 static bool is_refused_region(const struct counters_job *job, const struct error *err)
 {
-	return job->interface == KERNEL_REGION && err->code == ERROR_PERMISSION;
+	return job->interface == KERNEL_REGION && session_regions_refused(err);
 }
 
 static bool add_refused(struct counters_study *c, const struct counters_job *job, size_t repetitions,

@@ -159,7 +159,13 @@ static bool count(struct paper_work *w, struct paper_counter *c, const char *con
 		w->study->executions += result->executions;
 	}
 	result_free(result);
-	return done;
+	if (done || !region || !session_regions_refused(w->err))
+		return done;
+	const char *why = paper_printf(w, "%s", w->err->text);
+	for (size_t i = 0; i < c->n_events; i++)
+		counts[c->at[i]].why = why;
+	*w->err = (struct error){0};
+	return true;
 }
 
 bool paper_count(struct paper_work *w, struct paper_counter *c, const char *const *argv, const char *region,

@@ -118,3 +118,8 @@ void session_regions_free(struct session_regions *r)
 	arena_free(&r->arena);
 	*r = (struct session_regions){0};
 }
+
+bool session_regions_refused(const struct error *err)
+{
+	return err->code == ERROR_PERMISSION || err->code == ERROR_UNSUPPORTED;
+}

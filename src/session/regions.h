@@ -20,4 +20,7 @@ bool session_regions_find(struct session_regions *regions, const char *const *te
 			  const struct command *command, struct error *err);
 void session_regions_free(struct session_regions *regions);
 
+/* Of a failed measuring with regions: are these not counted here, or not for this user, though commands are? */
+bool session_regions_refused(const struct error *err);
+
 #endif

@@ -53,6 +53,16 @@ def environment(**changes):
     return env
 
 
+def silent_tracing(**changes):
+    """An environment in which this kernel's tracing seems not to answer: a note says that this process waits for it."""
+    folder = os.path.abspath("silent")
+    os.makedirs(folder, exist_ok=True)
+    with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as boot, open("/proc/self/stat", encoding="utf-8") as stat, \
+            open(f"{folder}/tare-tracing-{boot.read().strip()}", "w", encoding="ascii") as note:
+        note.write(f"{os.getpid()} {stat.read().rpartition(')')[2].split()[19]}\n")
+    return environment(XDG_RUNTIME_DIR=folder, **changes)
+
+
 def tare(*arguments, stdin=b"", env=None, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more):
     """Runs tare to its end; stdin is bytes, or a file."""
     source = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}

@@ -185,6 +185,14 @@ refused(["-a", "--region", "touch"], 2, "programs that tare starts")
 seen = tare("count", "--on", "replay:x", "--region", "touch", "./pages1")
 ok(seen.code in (2, 3), "a backend without regions is no backend for them", seen)
 
+# ---- a kernel whose tracing does not answer: told, and not waited for ----
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "touch", "./pages1", "touch", env=silent_tracing())
+ok(seen.code == 3 and (f"cannot use probes: this kernel's tracing does not answer: restart the machine (process {os.getpid()} waits for it" in seen.err or "this kernel has no uprobes" in seen.err),
+   "where tracing does not answer, regions are refused", seen)
+seen = tare("doctor", env=silent_tracing())
+told = " ".join(seen.out.split())
+ok(told.count("this kernel's tracing does not answer: restart the machine") == 2, "tare doctor says so of tracepoints and of uprobes", seen)
+
 # ---- what is counted ----
 probe = tare("count", "--on", "perf", "-e", "page-faults", "--region", "touch", "./pages1", "touch")
 if probe.code:

@@ -205,7 +205,11 @@ nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"] i
 seen = subprocess.run([*nobody, TARE, "verify", "--quick", "--json", "--no-store", "--on", "perf", "--kernels", "pages", "-e", "page-faults:u"], env=ENV, capture_output=True, text=True)
 found = {v["interface"]: v for v in json.loads(seen.stdout or '{"verdicts": []}')["verdicts"]}
 equal((seen.returncode, found.get("command", {}).get("verdict"), found.get("region", {}).get("verdict")), (0, "exact", "not counted"), "an ordinary user's commands are judged where regions are refused")
-ok("permission denied" in found.get("region", {}).get("text", ""), "… and why they are is told", found)
+ok(re.search("permission denied|tracing does not answer", found.get("region", {}).get("text", "")), "… and why they are is told", found)
+seen = tare("verify", "--quick", "--json", "--no-store", "--on", "perf", "--kernels", "pages", "-e", "page-faults:u", env=silent_tracing(TARE_KERNELS=KERNELS))
+found = {v["interface"]: v for v in json.loads(seen.out or '{"verdicts": []}')["verdicts"]}
+equal((seen.code, found.get("command", {}).get("verdict"), found.get("region", {}).get("verdict")), (0, "exact", "not counted"), "so are they on a kernel without probes that work")
+ok(re.search("tracing does not answer|this kernel has no uprobes", found.get("region", {}).get("text", "")), "… and the reason is told", found)
 
 # ---- the engine and models are judged in the same way; of the engine, every difference is a fault ----
 defects = [

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "backend/perf/probe/group.h"
+#include "backend/perf/probe/places.h"
 #include "backend/perf/probe/trace.h"
 #include "backend/perf/probe/trial.h"
 #include "tap.h"
@@ -97,17 +98,16 @@ int main(void)
 {
 	char path[PATH_MAX];
 	uint64_t offset;
-	unsigned type;
+	uint32_t type;
 	struct bench b;
-	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
-	bool there = file && fscanf(file, "%u", &type) == 1;
-	if (file)
-		fclose(file);
+	struct error err;
 	interrupted();
-	if (!there || !file_of((const void *)(uintptr_t)probed, path, &offset)) {
-		skip("this kernel has no uprobes", "hits of probes arrive");
+	if (!uprobe_type(&type, &err)) {
+		skip(err.text, "hits of probes arrive");
 		return done();
 	}
+	if (!ok(file_of((const void *)(uintptr_t)probed, path, &offset), "this program's code is of a file"))
+		return done();
 	edge.module = path;
 	if (!begin(&b, path, offset, type, 16)) {
 		skip(strerror(errno), "hits of probes arrive");

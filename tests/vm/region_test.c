@@ -98,6 +98,13 @@ int main(void)
 		skip(no_pmu(), "instructions of regions are exact");
 		return done();
 	}
+	struct counted *tried = run("work", "region_work", "unused=main");
+	bool silent = strstr(tried->said, "this kernel's tracing does not answer");
+	counted_free(tried);
+	if (silent && !in_guest()) {
+		skip("this kernel's tracing does not answer", "instructions of regions are exact");
+		return done();
+	}
 	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
 		struct counted *c = run(functions[i].part, functions[i].function, "unused=main");
 		check(c, functions[i].function, TIMES, 1, TIMES * functions[i].instructions, functions[i].fact);

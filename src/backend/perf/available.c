@@ -13,6 +13,7 @@
 #include "backend/perf/counter/counter.h"
 #include "backend/perf/counter/pmu.h"
 #include "backend/perf/state.h"
+#include "backend/perf/trial/answers.h"
 #include "backend/perf/trial/trial.h"
 
 /* The clocks of kernel/events/core.c (cpu_clock_event_*, task_clock_event_*) take the time between being scheduled
@@ -32,12 +33,14 @@ static bool kernel_only(const struct event_encoding *encoding)
 							encoding->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
+static bool is_traced(const struct event_encoding *encoding, const char *pmu)
+{
+	return encoding->type == PERF_TYPE_TRACEPOINT || strcmp(pmu, "kprobe") == 0 || strcmp(pmu, "uprobe") == 0;
+}
+
 static enum source source_of(const struct event_encoding *encoding, const char *pmu)
 {
-	if (encoding->type == PERF_TYPE_SOFTWARE || encoding->type == PERF_TYPE_TRACEPOINT ||
-	    strcmp(pmu, "kprobe") == 0 || strcmp(pmu, "uprobe") == 0)
-		return SOURCE_OS;
-	return SOURCE_HW;
+	return encoding->type == PERF_TYPE_SOFTWARE || is_traced(encoding, pmu) ? SOURCE_OS : SOURCE_HW;
 }
 
 /* The kernel's own counting code is there to be read, and counts what its name says (kernel/events/core.c,
@@ -107,6 +110,11 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 	if (answer->levels == LEVEL_USER && kernel_only(encoding)) {
 		refuse(answer, READING_UNSUPPORTED, "it takes place in the kernel, never at user level",
 		       "ask for it without ':u'");
+		return;
+	}
+	struct error silent;
+	if (is_traced(encoding, variants->pmu) && !tracing_answers(&silent)) {
+		refuse(answer, READING_UNSUPPORTED, silent.text, "");
 		return;
 	}
 	const struct stimulus *stimulus = stimulus_find(event, encoding, variants->pmu, answer->levels);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backend/perf/counter/pmu.h"
+#include "backend/perf/trial/answers.h"
 #include "backend/perf/trial/special.h"
 #include "backend/perf/state.h"
 #include "backend/perf/trial/trial.h"
@@ -21,7 +22,8 @@ struct report {
 	const struct machine_state *machine;
 	struct finding *findings;
 	size_t most, *count;
-	bool hardware; /* counters work */
+	bool hardware;       /* counters work */
+	struct error silent; /* why tracing is not tried; code 0: it is */
 };
 
 static void add(struct report *r, enum finding_state state, const char *what, const char *detail, const char *step)
@@ -240,6 +242,10 @@ static void examine_software(struct report *r)
 static void examine_tracepoints(struct report *r)
 {
 	static const char what[] = "tracepoints";
+	if (r->silent.code) {
+		add(r, FINDING_NO, what, r->silent.text, "restart the machine");
+		return;
+	}
 	struct probe probe = probe_tracepoint();
 	char detail[256];
 	if (probe.outcome == PROBE_WORKS) {
@@ -264,6 +270,10 @@ static void examine_tracepoints(struct report *r)
 static void examine_uprobes(struct report *r)
 {
 	static const char what[] = "uprobes";
+	if (r->silent.code) {
+		add(r, FINDING_NO, what, r->silent.text, "restart the machine");
+		return;
+	}
 	struct probe probe = probe_uprobe(r->backend->machine.sysfs_root);
 	char detail[256];
 	if (probe.outcome == PROBE_WORKS) {
@@ -385,6 +395,7 @@ void perf_diagnose(struct backend *backend, struct finding *findings, size_t mos
 			   .findings = findings,
 			   .most = most,
 			   .count = count};
+	tracing_answers(&r.silent);
 	examine_hardware(&r);
 	examine_kernel_level(&r);
 	examine_cpus(&r);

@@ -412,7 +412,7 @@ static bool begin(struct follower *f, struct error *err)
 		return permission ? error_hint(err, "%s", rights) : false;
 	}
 	const struct probe_place *place = &f->task->plan->probes[probe];
-	error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_SYSTEM, reason,
+	error_set_errno(err, permission ? ERROR_PERMISSION : ERROR_UNSUPPORTED, reason,
 			"cannot put a probe at '%s+0x%llx'", place->module, (unsigned long long)place->offset);
 	return error_hint(err, "%s", permission ? rights : "--on exact counts regions without probes");
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/perf/trial/answers.h"
+
 /* The kernel reads a group at once, into a record that may have 16 kB (perf_event_validate_size()). */
 enum { PROBES_MOST = 500 };
 
@@ -87,10 +89,15 @@ bool uprobe_type(uint32_t *type, struct error *err)
 {
 	FILE *file = fopen("/sys/bus/event_source/devices/uprobe/type", "re");
 	bool read = file && fscanf(file, "%u", type) == 1;
+	struct error silent;
 	if (file)
 		fclose(file);
-	if (read)
+	if (read && tracing_answers(&silent))
 		return true;
+	if (read) {
+		error_set(err, silent.code, "cannot use probes: %s", silent.text);
+		return error_hint(err, "%s", silent.hint);
+	}
 	error_set(err, ERROR_UNSUPPORTED, "cannot count regions with probes: this kernel has no uprobes");
 	return error_hint(err, "count with --on exact, or use a kernel with CONFIG_UPROBE_EVENTS");
 }

@@ -17,7 +17,7 @@ bool probe_places_find(const struct region_asked *asked, size_t n_asked, struct 
 		       struct error *err);
 void probe_places_free(struct probe_places *places);
 
-/* The kernel's type number of the uprobe PMU. */
+/* The kernel's type number of the uprobe PMU, where probes can be used. */
 bool uprobe_type(uint32_t *type, struct error *err);
 
 #endif
