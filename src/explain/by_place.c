@@ -6,20 +6,19 @@
 
 void by_place_begin(struct by_place *p, struct explanation *e, unsigned levels, const struct costs *costs)
 {
-	*p = (struct by_place){.e = e, .levels = levels, .costs = costs};
+	*p = (struct by_place){.e = e, .costs = costs};
+	p->n_rules = cause_rules_of(levels, costs, p->rules);
 	/* what has no cost is not counted by place */
-	for (size_t i = 0; i < CAUSE_RULES; i++)
-		p->taken[i] = !cause_rule_is_for(&cause_rules[i], levels) ||
-			      !costs->of[cause_rules[i].operation].known || cause_rules[i].cause == CAUSE_CALLS;
+	for (size_t i = 0; i < p->n_rules; i++)
+		p->taken[i] = !costs->of[p->rules[i].operation].known || p->rules[i].cause == CAUSE_CALLS;
 }
 
 void by_place_events(const struct by_place *p, struct str *out)
 {
-	for (size_t i = 0; i < CAUSE_RULES; i++)
+	for (size_t i = 0; i < p->n_rules; i++)
 		if (!p->taken[i])
-			str_appendf(out, "%s%s%s%s", out->length ? "," : "", cause_rules[i].event,
-				    cause_rules[i].less ? "," : "",
-				    cause_rules[i].less ? cause_rules[i].less : "");
+			str_appendf(out, "%s%s%s%s", out->length ? "," : "", p->rules[i].event,
+				    p->rules[i].less ? "," : "", p->rules[i].less ? p->rules[i].less : "");
 }
 
 /* n_events: it has no rows of it. */
@@ -105,8 +104,8 @@ bool by_place_add(struct by_place *p, const struct breakdown *b, bool *more)
 {
 	*more = false;
 	p->e->by = b->by;
-	for (size_t i = 0; i < CAUSE_RULES; i++) {
-		const struct cause_rule *rule = &cause_rules[i];
+	for (size_t i = 0; i < p->n_rules; i++) {
+		const struct cause_rule *rule = &p->rules[i];
 		size_t event = event_of(b, rule->event), less = rule->less ? event_of(b, rule->less) : 0;
 		if (p->taken[i] || event == b->n_events || less == b->n_events)
 			continue;

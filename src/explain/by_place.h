@@ -17,8 +17,9 @@
 
 struct by_place {
 	struct explanation *e; /* whose places these become */
-	unsigned levels;
 	const struct costs *costs;
+	struct cause_rule rules[CAUSE_RULES];
+	size_t n_rules;
 	bool taken[CAUSE_RULES];
 	VEC(struct explained_place) found;
 	struct hash_index index;

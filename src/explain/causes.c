@@ -40,35 +40,52 @@ void explanation_free(struct explanation *e)
 
 enum { ONE = 1 << 1, TWO = 1 << 2, THREE = 1 << 3, ANY = ONE | TWO | THREE };
 
-const struct cause_rule cause_rules[] = {
-	{CAUSE_COMPUTING, OPERATION_INSTRUCTION, "instructions:u", NULL, ANY},
-	{CAUSE_COMPUTING, OPERATION_DIVIDE, "fp-divides:u", NULL, ANY},
-	{CAUSE_COMPUTING, OPERATION_SQUARE_ROOT, "fp-square-roots:u", NULL, ANY},
-	{CAUSE_L1, OPERATION_L1_HIT, "l1d-hits:u", NULL, ANY},
-	{CAUSE_L2, OPERATION_L2_HIT, "l2-hits:u", NULL, TWO | THREE},
-	{CAUSE_L3, OPERATION_L3_HIT, "l3-hits:u", NULL, THREE},
-	{CAUSE_MEMORY, OPERATION_MEMORY, "l1d-misses:u", NULL, ONE},
-	{CAUSE_MEMORY, OPERATION_MEMORY, "l2-misses:u", NULL, TWO},
-	{CAUSE_MEMORY, OPERATION_MEMORY, "l3-misses:u", NULL, THREE},
-	{CAUSE_TLB, OPERATION_TLB_HIT, "dtlb-misses:u", "dtlb-walks:u", ANY},
-	{CAUSE_TLB, OPERATION_TLB_WALK, "dtlb-walks:u", NULL, ANY},
-	{CAUSE_TLB, OPERATION_TLB_WALK, "itlb-walks:u", NULL, ANY},
-	{CAUSE_BRANCHES, OPERATION_BRANCH_MISS, "branch-misses:u", NULL, ANY},
-	{CAUSE_CALLS, OPERATION_SYSTEM_CALL, "system-calls:u", NULL, ANY},
+static const struct cause_rule cause_rules[] = {
+	{CAUSE_COMPUTING, OPERATION_INSTRUCTION, "instructions:u", NULL, ANY, false},
+	{CAUSE_COMPUTING, OPERATION_DIVIDE, "fp-divides:u", NULL, ANY, false},
+	{CAUSE_COMPUTING, OPERATION_SQUARE_ROOT, "fp-square-roots:u", NULL, ANY, false},
+	{CAUSE_L1, OPERATION_L1_HIT, "l1d-hits:u", NULL, ANY, false},
+	{CAUSE_L2, OPERATION_L2_HIT, "l2-hits:u", "l2-hits-in-order:u", TWO | THREE, true},
+	{CAUSE_L2, OPERATION_L2_STREAM, "l2-hits-in-order:u", NULL, TWO | THREE, false},
+	{CAUSE_L3, OPERATION_L3_HIT, "l3-hits:u", "l3-hits-in-order:u", THREE, true},
+	{CAUSE_L3, OPERATION_L3_STREAM, "l3-hits-in-order:u", NULL, THREE, false},
+	{CAUSE_MEMORY, OPERATION_MEMORY, "l1d-misses:u", "l1d-misses-in-order:u", ONE, true},
+	{CAUSE_MEMORY, OPERATION_MEMORY_STREAM, "l1d-misses-in-order:u", NULL, ONE, false},
+	{CAUSE_MEMORY, OPERATION_MEMORY, "l2-misses:u", "l2-misses-in-order:u", TWO, true},
+	{CAUSE_MEMORY, OPERATION_MEMORY_STREAM, "l2-misses-in-order:u", NULL, TWO, false},
+	{CAUSE_MEMORY, OPERATION_MEMORY, "l3-misses:u", "l3-misses-in-order:u", THREE, true},
+	{CAUSE_MEMORY, OPERATION_MEMORY_STREAM, "l3-misses-in-order:u", NULL, THREE, false},
+	{CAUSE_TLB, OPERATION_TLB_HIT, "dtlb-misses:u", "dtlb-walks:u", ANY, false},
+	{CAUSE_TLB, OPERATION_TLB_WALK, "dtlb-walks:u", NULL, ANY, false},
+	{CAUSE_TLB, OPERATION_TLB_WALK, "itlb-walks:u", NULL, ANY, false},
+	{CAUSE_BRANCHES, OPERATION_BRANCH_MISS, "branch-misses:u", NULL, ANY, false},
+	{CAUSE_CALLS, OPERATION_SYSTEM_CALL, "system-calls:u", NULL, ANY, false},
 };
 _Static_assert(sizeof cause_rules / sizeof *cause_rules == CAUSE_RULES, "one number for all that go through them");
 
-bool cause_rule_is_for(const struct cause_rule *rule, unsigned levels) { return rule->levels >> levels & 1; }
-
-void causes_events(unsigned levels, struct str *out)
+size_t cause_rules_of(unsigned levels, const struct costs *costs, struct cause_rule out[CAUSE_RULES])
 {
-	const char *comma = out->length ? "," : "";
+	size_t n = 0;
 	for (size_t i = 0; i < CAUSE_RULES; i++) {
-		if (!cause_rule_is_for(&cause_rules[i], levels))
+		struct cause_rule rule = cause_rules[i];
+		if (!(rule.levels >> levels & 1))
 			continue;
-		str_appendf(out, "%s%s", comma, cause_rules[i].event);
-		comma = ",";
+		if (rule.orders && (!costs || !costs->of[cause_rules[i + 1].operation].known)) {
+			rule.less = NULL;
+			rule.orders = false;
+			i++; /* nor a rule of theirs */
+		}
+		out[n++] = rule;
 	}
+	return n;
+}
+
+void causes_events(unsigned levels, const struct costs *costs, struct str *out)
+{
+	struct cause_rule rules[CAUSE_RULES];
+	size_t n = cause_rules_of(levels, costs, rules);
+	for (size_t i = 0; i < n; i++)
+		str_appendf(out, "%s%s", out->length ? "," : "", rules[i].event);
 	/* what advice needs besides */
 	str_append(out, ",branches:u");
 }
@@ -182,20 +199,34 @@ static void sum_parts(struct explained_cause *cause)
 		cause->seconds.most = NAN;
 }
 
+/* Are misses in order told from the others, by the same model? A counter of the hardware has all in one. */
+static bool tells_order(const struct explanation *e, const struct cause_rule *rule)
+{
+	const struct estimate *all = estimate_of(e->result, rule->event),
+			      *ordered = estimate_of(e->result, rule->less);
+	return all && ordered && all->known && ordered->known && all->source == ordered->source;
+}
+
 static bool counted_causes(struct explanation *e, unsigned levels, const struct costs *costs)
 {
+	struct cause_rule rules[CAUSE_RULES];
+	size_t n = cause_rules_of(levels, costs, rules);
 	for (unsigned c = 0; c < CAUSES_COUNTED; c++) {
 		struct explained_cause *cause = &e->causes[c];
 		cause->cause = (enum cause)c;
 		cause->parts = arena_alloc(&e->arena, CAUSE_RULES * sizeof *cause->parts);
 		if (!cause->parts)
 			return false;
-		for (size_t i = 0; i < CAUSE_RULES; i++) {
-			if (cause_rules[i].cause != cause->cause || !cause_rule_is_for(&cause_rules[i], levels))
+		for (size_t i = 0; i < n; i++) {
+			struct cause_rule rule = rules[i];
+			if (rule.cause != cause->cause)
 				continue;
+			if (rule.orders && !tells_order(e, &rule)) {
+				rule.less = NULL;
+				i++;
+			}
 			struct explained_part *part = &cause->parts[cause->n_parts++];
-			if (!count_part(e, &cause_rules[i], part) ||
-			    !price_part(e, cause_rules[i].operation, costs, part))
+			if (!count_part(e, &rule, part) || !price_part(e, rule.operation, costs, part))
 				return false;
 		}
 		sum_parts(cause);

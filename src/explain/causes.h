@@ -17,8 +17,9 @@
 #include "explain/costs.h"
 #include "result/explanation.h"
 
-/* The events that a machine of so many cache levels (1 to 3) is asked for, as -e has them; appended. */
-void causes_events(unsigned levels, struct str *out);
+/* The events that a machine of so many cache levels (1 to 3) with these costs (NULL: none) is asked for, as -e has
+ * them; appended. */
+void causes_events(unsigned levels, const struct costs *costs, struct str *out);
 
 /* A process's memory by the last look at it. Pages that were only read have no memory of their own, as the kernel
  * maps its page of zeroes: they are mapped, but not resident. */

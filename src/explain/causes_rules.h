@@ -11,11 +11,14 @@ struct cause_rule {
 	enum cost_operation operation;
 	const char *event, *less; /* less: its count is taken off; NULL */
 	unsigned levels;
+	/* `less` is of misses in order, and the next rule is theirs */
+	bool orders;
 };
 
-enum { CAUSE_RULES = 14 };
-extern const struct cause_rule cause_rules[CAUSE_RULES];
+enum { CAUSE_RULES = 19 };
 
-bool cause_rule_is_for(const struct cause_rule *rule, unsigned levels);
+/* Those for a machine of so many levels with these costs (NULL: none): misses in order are apart only where they
+ * have a cost. Returns how many. */
+size_t cause_rules_of(unsigned levels, const struct costs *costs, struct cause_rule out[CAUSE_RULES]);
 
 #endif

@@ -20,7 +20,8 @@ static const char *const names[OPERATIONS] = {
 	[OPERATION_L3_HIT] = "l3-hit",           [OPERATION_MEMORY] = "memory",
 	[OPERATION_TLB_HIT] = "tlb-hit",         [OPERATION_TLB_WALK] = "tlb-walk",
 	[OPERATION_BRANCH_MISS] = "branch-miss", [OPERATION_PAGE_FAULT] = "page-fault",
-	[OPERATION_SYSTEM_CALL] = "system-call",
+	[OPERATION_SYSTEM_CALL] = "system-call", [OPERATION_L2_STREAM] = "l2-stream",
+	[OPERATION_L3_STREAM] = "l3-stream",     [OPERATION_MEMORY_STREAM] = "memory-stream",
 };
 
 const char *operation_name(enum cost_operation operation) { return names[operation]; }
@@ -319,6 +320,10 @@ bool costs_fit(const struct costs *costs, const char *cpu, const char *kernel, c
 	}
 	if (strcmp(costs->kernel, kernel) != 0) {
 		snprintf(why, why_bytes, "measured under kernel '%s', this is '%s'", costs->kernel, kernel);
+		return false;
+	}
+	if (costs->of[OPERATION_L2_HIT].known && !costs->of[OPERATION_L2_STREAM].known) {
+		snprintf(why, why_bytes, "an older tare measured them: they have no costs of lines in order");
 		return false;
 	}
 	return true;

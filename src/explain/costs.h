@@ -42,6 +42,10 @@ enum cost_operation {
 	OPERATION_BRANCH_MISS, /* a branch that was predicted wrongly */
 	OPERATION_PAGE_FAULT,  /* a first touch of a page, without reading from a disk */
 	OPERATION_SYSTEM_CALL, /* its way into the kernel and back, without its work */
+	/* as L2_HIT, L3_HIT and MEMORY, of lines in order, which a prefetcher sees coming; not known: as those */
+	OPERATION_L2_STREAM,
+	OPERATION_L3_STREAM,
+	OPERATION_MEMORY_STREAM,
 	OPERATIONS,
 };
 
@@ -77,7 +81,7 @@ bool costs_parse(const char *text, size_t length, const char *source, struct cos
 /* A measured table's text, ended by its sum; sets costs->id. */
 bool costs_write(struct costs *costs, struct str *out, struct error *err);
 
-/* Is it of this CPU and kernel? Otherwise why[] says what differs. */
+/* Is it of this CPU and kernel, with all costs that are measured now? Otherwise why[] says what differs. */
 bool costs_fit(const struct costs *costs, const char *cpu, const char *kernel, char *why, size_t why_bytes);
 
 /* ---- where tables are (costs_file.c) ---- */

@@ -110,6 +110,9 @@ static void add_memory(struct deriving *d)
 	add(d, OPERATION_L2_HIT, &l2, &l2_stream, NULL, "a pointer chase in L2; lines read in order");
 	add(d, OPERATION_L3_HIT, &l3, &l3_stream, NULL, "a pointer chase in L3; lines read in order");
 	add(d, OPERATION_MEMORY, &memory, &memory_stream, NULL, "a pointer chase in memory; lines read in order");
+	add(d, OPERATION_L2_STREAM, &l2_stream, NULL, NULL, "lines of L2 read in order");
+	add(d, OPERATION_L3_STREAM, &l3_stream, NULL, NULL, "lines of L3 read in order");
+	add(d, OPERATION_MEMORY_STREAM, &memory_stream, NULL, NULL, "lines of memory read in order");
 	add(d, OPERATION_TLB_HIT, &near, NULL, NULL,
 	    "a pointer chase with a page for each line, less one with the lines packed");
 	add(d, OPERATION_TLB_WALK, &far, NULL, NULL,

@@ -102,7 +102,7 @@ static bool run(struct explaining *x, struct error *err)
 	struct session_target target = {
 		.kind = TARGET_COMMAND, .program = asked->program, .reproducible = asked->by != BREAKDOWN_NONE};
 	struct str events = {0};
-	causes_events(asked->levels, &events);
+	causes_events(asked->levels, asked->costs, &events);
 	bool done = (!events.failed || error_no_memory(err)) &&
 		    session_open(&x->session, &target, asked->on, NULL, 0, err) &&
 		    session_add_events(&x->session, events.text, err);
@@ -207,8 +207,9 @@ static bool add_notes(struct explaining *x, struct error *err)
 	if (done && e->modelled)
 		done = explaining_note(
 			e, NOTE_READ,
-			"Cache, TLB and branch counts are those of a model: it has no prefetcher and counts "
-			"only the program's own accesses.",
+			"Cache, TLB and branch counts are those of a model of the program's own accesses. It has "
+			"no "
+			"prefetcher; lines in order have the cost of lines read in order, where one is known.",
 			err);
 	if (done && x->asked->here && x->native.major_faults > 0)
 		done = explaining_note(

@@ -41,6 +41,32 @@ static void memory(long lines)
 	printf("%zu\n", chase(all, lines * 4));
 }
 
+/* Lines in order, up and down, four times each. */
+__attribute__((noinline)) static uint64_t go_up(const volatile uint64_t *all, long lines)
+{
+	uint64_t sum = 0;
+	for (int turn = 0; turn < 4; turn++)
+		for (long i = 0; i < lines; i++)
+			sum += all[i * 8];
+	return sum;
+}
+
+__attribute__((noinline)) static uint64_t go_down(const volatile uint64_t *all, long lines)
+{
+	uint64_t sum = 0;
+	for (int turn = 0; turn < 4; turn++)
+		for (long i = lines - 1; i >= 0; i--)
+			sum += all[i * 8];
+	return sum;
+}
+
+static void sweeps(const char *cause, long lines)
+{
+	volatile uint64_t *all =
+		mmap(NULL, (size_t)lines * 64, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	printf("%d\n", (strcmp(cause, "up") == 0 ? go_up : go_down)(all, lines) == 0);
+}
+
 /* Branches on random bits. */
 __attribute__((noinline)) static void branches(long n)
 {
@@ -123,6 +149,8 @@ int main(int argc, char **argv)
 	const char *cause = argc > 1 ? argv[1] : "";
 	if (strcmp(cause, "memory") == 0)
 		memory(n);
+	else if (strcmp(cause, "up") == 0 || strcmp(cause, "down") == 0)
+		sweeps(cause, n);
 	else if (strcmp(cause, "branches") == 0)
 		branches(n);
 	else if (strcmp(cause, "faults") == 0)

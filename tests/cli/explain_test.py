@@ -181,6 +181,25 @@ for by, name in (("function", "branches"), ("line", "next_random")):
         ok(r["places"][0]["name"] in ("branches", "next_random"), "the loop comes first", r["places"][:3])
     else:
         ok(r["places"][0]["file"].endswith("explain.c"), "a line of the source comes first", r["places"][:3])
+# ---- lines in order ----
+# What is in order costs 1 ns, what is not 1000: of each sweep's lines three are not in order (the first two, and where it begins anew), so that
+# its place has about 1 ns for each. Zen 4's L2 holds 16,384 lines of 64 bytes and not L1; L3 holds 131,072 and not L2; the R10000's memory all.
+ORDERED = dict(FREE, **{"l2-hit": (1000,) * 3, "l3-hit": (1000,) * 3, "memory": (1000,) * 3, "l2-stream": (1,) * 3, "l3-stream": (1,) * 3, "memory-stream": (1,) * 3})
+ordered = table("ordered.costs", ORDERED)
+for machine, cause, event, lines, least in (("zen4", "L2 cache", "l2-hits", 8000, 3 * 8000), ("zen4", "L3 cache", "l3-hits", 60000, 3 * 60000),
+                                            ("r10000", "memory", "l2-misses", 60000, 4 * 60000 // 2), ("lab", "memory", "l1d-misses", 60000, 4 * 60000)):
+    for way in ("up", "down"):
+        r = explain("--by", "function", "--on", f"model:{machine}", "--costs", ordered, PROGRAM, way, str(lines), fact=f"{machine}, {cause}: {way}")
+        parts = {part["event"]: part for part in causes(r)[cause]["parts"]}
+        apart, others = parts[f"{event}-in-order:u"], parts[f"{event}:u \u2212 {event}-in-order:u"]
+        ok(apart["count"] >= least * 0.99, f"{machine}, {cause}, {way}: a sweep's lines are in order", parts)
+        equal(round(causes(r)[cause]["typical"] * 1e9, 3), round(apart["count"] + 1000 * others["count"], 3), f"{machine}, {cause}, {way}: each has its cost")
+        place = next(place for place in r["places"] if place["name"] == f"go_{way}")
+        ok(least * 0.99 * 1e-9 <= place["causes"][cause] <= 2 * apart["count"] * 1e-9, f"{machine}, {cause}, {way}: by place, too", place)
+r = explain("--by", "function", "--on", "model:r10000", "--costs", ordered, PROGRAM, "memory", "60000", fact="a chase has no order")
+place = next(place for place in r["places"] if place["name"] == "chase")
+# 60,000 lines of 64 bytes in 30,000 of L2, which holds 8,192: at most that share of the 240,000 loads hits
+ok(place["causes"]["memory"] >= 0.65 * 240000 * 1000e-9, "a chase's lines are not in order: each costs a full miss", place)
 r = explain("--by", "object", "--on", "model:r10000", "--costs", planted, PROGRAM, "memory", "30000", fact="by object")
 ok(r["places"][0]["kind"] == "mapping" and r["places"][0]["causes"]["memory"] > 0, "the mapping that is chased comes first", r["places"][:3])
 

@@ -276,9 +276,9 @@ void machine_print(const struct machine *m, const struct model_options *options)
 	static const char *const replacement[] = {"lru", "plru", "fifo", "random", "srrip", "brrip"};
 	static const char *const inclusion[] = {"", " inclusive", " exclusive"};
 	static const char *const prefetch[] = {"", " next-line", " stride"};
-	printf("# fetch_bytes %u seed %#llx%s%s%s\n", m->fetch_bytes, (unsigned long long)m->seed,
+	printf("# fetch_bytes %u seed %#llx%s%s%s%s\n", m->fetch_bytes, (unsigned long long)m->seed,
 	       m->coherent ? " coherent" : "", options->classify ? " classify" : "",
-	       options->no_filters ? " no_filters" : "");
+	       options->orders ? " orders" : "", options->no_filters ? " no_filters" : "");
 	for (unsigned i = 0; i < m->n_caches; i++) {
 		const struct machine_cache *c = &m->caches[i];
 		printf("# cache %u %s: %u sets x %u ways x %u bytes %s%s %s%s%s", i, c->name, c->sets, c->ways,
@@ -397,7 +397,9 @@ const char *cache_count_name(unsigned what)
 							[CACHE_UPGRADES] = "upgrades",
 							[CACHE_COHERENCE_MISSES] = "coherence misses",
 							[CACHE_FALSE_SHARING_MISSES] = "false sharing misses",
-							[CACHE_UNCLASSIFIED] = "unclassified"};
+							[CACHE_UNCLASSIFIED] = "unclassified",
+							[CACHE_ORDERED] = "in order",
+							[CACHE_ORDERED_MISSES] = "misses in order"};
 	return names[what] ? names[what] : "a count that this test does not know";
 }
 

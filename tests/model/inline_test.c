@@ -676,6 +676,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, enum mach
 			random_machine(&r, &t.machine, false);
 		if (machines != WAITING && random_in(&r, 3))
 			more_ways(&r, &t.machine);
+		t.options.orders = i % 2;
 		t.options.no_branches = !random_in(&r, 2);
 		if (!t.options.no_branches)
 			some_branches(&r, &t.machine);

@@ -6,13 +6,14 @@
 
 #include "reference_internal.h"
 
-struct reference *reference_new(const struct machine *machine, bool classify)
+struct reference *reference_new(const struct machine *machine, const struct model_options *options)
 {
 	struct reference *r = calloc(1, sizeof(*r));
 	if (!r || !(r->cores = calloc(MODEL_CORES_MAX, sizeof(*r->cores))))
 		abort();
 	r->machine = *machine;
-	r->classify = classify;
+	r->classify = options->classify;
+	r->orders = options->orders;
 	for (unsigned c = 0; c < machine->n_caches; c++)
 		if (machine->caches[c].shared)
 			cache_make(r, &r->shared[c], c);

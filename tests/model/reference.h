@@ -13,7 +13,8 @@
 
 struct reference;
 
-struct reference *reference_new(const struct machine *machine, bool classify); /* freed with reference_free() */
+/* Of the options it takes those on what is counted. Freed with reference_free(). */
+struct reference *reference_new(const struct machine *machine, const struct model_options *options);
 void reference_free(struct reference *r);
 void reference_core(struct reference *r, unsigned core); /* begins to exist */
 const struct model_counts *reference_counts(const struct reference *r, unsigned core);

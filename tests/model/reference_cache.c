@@ -5,8 +5,11 @@
 
 #include "reference_internal.h"
 
+/* What a cache is told of an access: nothing, as it is the first; that the first one's miss was in order, or not. */
+enum told { FIRST, RANDOM, IN_ORDER };
+
 static void ask(struct reference *r, unsigned core, unsigned from, uint64_t line, enum kind kind, uint32_t id,
-		enum sharing sharing, bool *dirty);
+		enum sharing sharing, enum told told, bool *dirty);
 static void insert_behind(struct reference *r, unsigned core, unsigned cache, uint64_t line, bool dirty);
 
 void cache_make(struct reference *r, struct cache_instance *c, unsigned cache)
@@ -203,7 +206,7 @@ static void prefetch(struct reference *r, unsigned core, unsigned cache, uint64_
 		uint64_t first = line * m->line_bytes, last = first + m->line_bytes - 1;
 		before_read(r, core, first, last, false);
 	}
-	ask(r, core, cache, line, kind == FETCH ? FETCH : READ, id, NOT_LOST, &dirty);
+	ask(r, core, cache, line, kind == FETCH ? FETCH : READ, id, NOT_LOST, RANDOM, &dirty);
 	insert(r, core, cache, line, dirty)->marked = true;
 }
 
@@ -227,6 +230,30 @@ static void trigger(struct reference *r, unsigned core, unsigned cache, uint64_t
 		for (unsigned i = 1; again && i <= m->prefetch_degree; i++)
 			prefetch(r, core, cache, line + i * (uint64_t)stride, kind, id);
 	}
+}
+
+/* ---- misses in order ---- */
+
+/* The way from one line to the next: 1 up, -1 down, 0 neither. */
+static int way_of(int64_t by) { return by == 1 || by == 2 ? 1 : by == -1 || by == -2 ? -1 : 0; }
+
+/* As model/core/cache/order.h says it. */
+static bool in_order(struct reference *r, unsigned core, unsigned cache, uint64_t line)
+{
+	struct cache_instance *c = cache_at(r, core, cache);
+	uint64_t region = line / 64;
+	struct last_miss *here = &c->last[(region * UINT64_C(0x9e3779b97f4a7c15)) >> 56], known = {0};
+	if (here->known && here->line / 64 == region)
+		known = *here;
+	if (!(known.known && way_of((int64_t)line - (int64_t)known.line)) && (line % 64 < 2 || line % 64 > 61)) {
+		uint64_t next = line % 64 < 2 ? region - 1 : region + 1;
+		struct last_miss *there = &c->last[(next * UINT64_C(0x9e3779b97f4a7c15)) >> 56];
+		if (there->known && there->line / 64 == next)
+			known = *there;
+	}
+	int way = known.known ? way_of((int64_t)line - (int64_t)known.line) : 0;
+	*here = (struct last_miss){true, line, way};
+	return way && way == known.way;
 }
 
 /* ---- an access ---- */
@@ -261,7 +288,8 @@ static void classify(struct reference *r, unsigned core, unsigned cache, uint64_
  * [first, last] are all of what it wants). True: an exclusive level gave a dirty line away.
  */
 static bool access_line(struct reference *r, unsigned core, unsigned cache, uint64_t line, uint64_t first,
-			uint64_t last, enum kind kind, uint32_t id, bool stores, enum sharing sharing)
+			uint64_t last, enum kind kind, uint32_t id, bool stores, enum sharing sharing,
+			enum told told)
 {
 	static const uint8_t accesses[] = {CACHE_READS, CACHE_WRITES, CACHE_FETCHES};
 	static const uint8_t misses[] = {CACHE_READ_MISSES, CACHE_WRITE_MISSES, CACHE_FETCH_MISSES};
@@ -277,6 +305,13 @@ static bool access_line(struct reference *r, unsigned core, unsigned cache, uint
 	count(r, core, cache, accesses[kind]);
 	if (!way)
 		count(r, core, cache, misses[kind]);
+	bool asks = told == FIRST;
+	if (asks)
+		told = !way && in_order(r, core, cache, line) ? IN_ORDER : RANDOM;
+	else if (told == IN_ORDER)
+		count(r, core, cache, CACHE_ORDERED);
+	if (!way && told == IN_ORDER && !(asks && kind == FETCH))
+		count(r, core, cache, CACHE_ORDERED_MISSES);
 	classify(r, core, cache, line, !way, !stores || m->write_allocate, sharing);
 	if (way) {
 		if (way->marked) {
@@ -303,10 +338,10 @@ static bool access_line(struct reference *r, unsigned core, unsigned cache, uint
 	} else if (exclusive || (stores && !m->write_allocate)) {
 		count(r, core, cache, CACHE_BYPASSES);
 		if (!stores)
-			ask(r, core, cache, line, kind, id, sharing, &dirty);
+			ask(r, core, cache, line, kind, id, sharing, told, &dirty);
 	} else {
 		bool was_dirty = false;
-		ask(r, core, cache, line, kind, id, sharing, &was_dirty);
+		ask(r, core, cache, line, kind, id, sharing, told, &was_dirty);
 		insert(r, core, cache, line, was_dirty);
 		triggers = true;
 	}
@@ -321,7 +356,7 @@ static bool access_line(struct reference *r, unsigned core, unsigned cache, uint
 			for (uint64_t l = first / behind; l <= last / behind; l++) {
 				uint64_t start = l * behind, end = start + behind - 1;
 				access_line(r, core, m->next, l, start > first ? start : first,
-					    end < last ? end : last, WRITE, id, true, sharing);
+					    end < last ? end : last, WRITE, id, true, sharing, RANDOM);
 			}
 		}
 	}
@@ -332,7 +367,7 @@ static bool access_line(struct reference *r, unsigned core, unsigned cache, uint
 
 /* The cache wants the line of the level behind it. */
 static void ask(struct reference *r, unsigned core, unsigned from, uint64_t line, enum kind kind, uint32_t id,
-		enum sharing sharing, bool *dirty)
+		enum sharing sharing, enum told told, bool *dirty)
 {
 	const struct machine_cache *m = &r->machine.caches[from];
 	uint64_t first = line * m->line_bytes, last = first + m->line_bytes - 1;
@@ -341,7 +376,7 @@ static void ask(struct reference *r, unsigned core, unsigned from, uint64_t line
 		return;
 	behind = r->machine.caches[m->next].line_bytes;
 	for (uint64_t l = first / behind; l <= last / behind; l++)
-		*dirty |= access_line(r, core, m->next, l, first, last, kind, id, false, sharing);
+		*dirty |= access_line(r, core, m->next, l, first, last, kind, id, false, sharing, told);
 }
 
 void first_access(struct reference *r, unsigned core, uint64_t first, uint64_t last, enum kind kind, uint32_t id)
@@ -358,7 +393,8 @@ void first_access(struct reference *r, unsigned core, uint64_t first, uint64_t l
 		else if (!sets_find(&c->sets, line) && !in_buffer(c, line))
 			sharing = before_read(r, core, first, last, true);
 	}
-	access_line(r, core, cache, line, first, last, kind, id, kind == WRITE, sharing);
+	access_line(r, core, cache, line, first, last, kind, id, kind == WRITE, sharing,
+		    r->orders ? FIRST : RANDOM);
 }
 
 void first_prefetch(struct reference *r, unsigned core, uint64_t address, uint32_t id)

@@ -65,6 +65,11 @@ struct cache_instance {
 	unsigned buffered;
 	struct stride *strides;
 	struct list seen, shadow; /* shadow: least recently used first */
+	struct last_miss {
+		bool known;
+		uint64_t line;
+		int way; /* from the one before */
+	} last[256];     /* of regions of 64 lines */
 };
 
 struct lost {
@@ -90,7 +95,7 @@ struct region {
 
 struct reference {
 	struct machine machine;
-	bool classify;
+	bool classify, orders;
 	unsigned n_cores;
 	struct reference_core *cores; /* [MODEL_CORES_MAX] */
 	struct cache_instance shared[MACHINE_CACHES];

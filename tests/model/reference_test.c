@@ -113,7 +113,7 @@ static struct run run_case(const struct machine *machine, const struct model_opt
 			   const struct stream *s, bool print)
 {
 	struct simulated core;
-	struct reference *reference = reference_new(machine, options->classify);
+	struct reference *reference = reference_new(machine, options);
 	struct run run = {.equal = true, .lawful = true};
 	bool exists[CORES_MOST] = {0};
 	struct model_counts sum = {0};
@@ -214,6 +214,12 @@ static void shrink(struct machine *machine, struct model_options *options, struc
 			*options = fewer;
 			smaller = true;
 		}
+		fewer = *options;
+		fewer.orders = 0;
+		if (options->orders && fails(machine, &fewer, s)) {
+			*options = fewer;
+			smaller = true;
+		}
 	}
 }
 
@@ -244,6 +250,7 @@ static void compare(const char *fact, uint64_t family, unsigned cases, size_t st
 		struct model_options options = {.no_branches = 1};
 		random_machine(&r, &machine, coherent);
 		options.classify = random_in(&r, 2);
+		options.orders = i % 2;
 		if (change)
 			change(&r, &machine, &options);
 		if (!machine_is_sound(&machine, &fault)) {

@@ -69,6 +69,8 @@ struct played {
 	int n_records[2 * PLACES];
 };
 
+static const struct model_options orders = {.orders = 1};
+
 static struct played *play(const struct machine *machine, bool scalar)
 {
 	struct played *p = calloc(1, sizeof(*p));
@@ -83,7 +85,7 @@ static struct played *play(const struct machine *machine, bool scalar)
 						    .items = 1,
 						    .values = 1,
 						    .first_item = b & 1};
-	simulated_make(&p->core, machine);
+	simulated_make_with(&p->core, machine, &orders);
 	if (scalar)
 		simulated_scalar(&p->core);
 	simulated_core(&p->core, 0);
@@ -243,7 +245,7 @@ static void stream(const char *fact, const struct machine *machine, bool scalar,
 {
 	enum { BLOCKS_RUN = 30000 };
 	struct played *p = play(machine, scalar), *ordinary = play(machine, scalar);
-	struct reference *reference = reference_new(machine, false);
+	struct reference *reference = reference_new(machine, &orders);
 	uint64_t *entries = malloc(2 * BLOCKS_RUN * sizeof(*entries)),
 		 *headers = malloc(BLOCKS_RUN * sizeof(*headers)), lines = 0;
 	struct random r = {seed};

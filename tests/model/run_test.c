@@ -59,7 +59,7 @@ static struct outcome run_case(const struct machine *machine, const struct model
 	struct trace_block *blocks = sparse(NUMBERS * sizeof(*blocks));
 	struct trace_program templates = {blocks, p->items};
 	struct simulated core;
-	struct reference *reference = reference_new(machine, options->classify);
+	struct reference *reference = reference_new(machine, options);
 	struct random cut = {w->cut};
 	uint64_t *sites[2][2], fs_base = 0x31000, *buffer = malloc(RECORDS_MOST * sizeof(struct record));
 	size_t filled = 0;
@@ -232,7 +232,8 @@ static void compare(const char *fact, uint64_t family, unsigned cases, unsigned 
 			usual_machine(&r, &t.machine, coherent);
 		else
 			random_machine(&r, &t.machine, coherent);
-		t.options = (struct model_options){.no_branches = 1, .classify = !usual && random_in(&r, 2)};
+		t.options = (struct model_options){
+			.no_branches = 1, .classify = !usual && random_in(&r, 2), .orders = i % 2};
 		if (!machine_is_sound(&t.machine, &fault)) {
 			printf("# case %u is refused: [%s] %s: %s\n", i, fault.stanza, fault.key, fault.why);
 			failed++;
@@ -282,7 +283,7 @@ static void many_blocks(void)
 	}
 	simulated_make(&core, &machine);
 	simulated_core(&core, 0);
-	reference = reference_new(&machine, false);
+	reference = reference_new(&machine, &(struct model_options){0});
 	reference_core(reference, 0);
 	model_run(core.model, 0, &program, entries, n, 0);
 	reference_run(reference, 0, &program, entries, n, 0);

@@ -179,6 +179,9 @@ static void derivations(void)
 	ok(is(&c, OPERATION_L2_HIT, 2, 14, 14), "L2: a stream, a chase");
 	ok(is(&c, OPERATION_L3_HIT, 5, 50, 50), "L3");
 	ok(is(&c, OPERATION_MEMORY, 8, 100, 100), "memory");
+	ok(is(&c, OPERATION_L2_STREAM, 2, 2, 2) && is(&c, OPERATION_L3_STREAM, 5, 5, 5) &&
+		   is(&c, OPERATION_MEMORY_STREAM, 8, 8, 8),
+	   "lines in order: the streams");
 	ok(is(&c, OPERATION_TLB_HIT, 7, 7, 7), "the second TLB: spread less packed");
 	ok(is(&c, OPERATION_TLB_WALK, 30, 30, 30), "a walk, likewise");
 	ok(is(&c, OPERATION_BRANCH_MISS, 16, 16, 16), "two random branches are one misprediction");
@@ -323,6 +326,42 @@ static void causes(void)
 	ok(close_to(e.sum_least, least * 1e-9) && close_to(e.sum_most, most * 1e-9),
 	   "least and most are sums of their own");
 	drop(&e);
+
+	/* in order: of 50, 20 and 100 are 30, 20 and 90, which cost 2, 5 and 8 */
+	e = (struct explanation){.confidence = 0.95, .result = counts(100)};
+	count(e.result, "l2-hits-in-order:u", 30);
+	count(e.result, "l3-hits-in-order:u", 20);
+	count(e.result, "l3-misses-in-order:u", 90);
+	ok(causes_explain(&e, 3, &c, NULL, &err) && takes(&e, CAUSE_L2, 20 * 14 + 30 * 2) &&
+		   takes(&e, CAUSE_L3, 20 * 5) && takes(&e, CAUSE_MEMORY, 10 * 100 + 90 * 8),
+	   "lines in order have their own cost, in L2, L3 and memory");
+	ok(e.causes[CAUSE_MEMORY].n_parts == 2 &&
+		   strcmp(e.causes[CAUSE_MEMORY].parts[0].event, "l3-misses:u \u2212 l3-misses-in-order:u") == 0,
+	   "each is a part");
+	/* a counter of the hardware has them all in one: a model's are not of the same execution */
+	for (size_t i = 0; i < e.result->n_estimates; i++)
+		if (strcmp(e.result->estimates[i].event, "l3-misses:u") == 0)
+			e.result->estimates[i].source = SOURCE_HW;
+	struct explanation mixed = {.confidence = 0.95, .result = e.result};
+	e.result = result_new();
+	drop(&e);
+	e = mixed;
+	ok(causes_explain(&e, 3, &c, NULL, &err) && takes(&e, CAUSE_MEMORY, 100 * 100.0) &&
+		   e.causes[CAUSE_MEMORY].n_parts == 1 && takes(&e, CAUSE_L2, 20 * 14 + 30 * 2),
+	   "nothing is taken off a count of another source");
+	drop(&e);
+	struct costs without = c;
+	without.of[OPERATION_MEMORY_STREAM].known = false;
+	e = (struct explanation){.confidence = 0.95, .result = counts(100)};
+	count(e.result, "l3-misses-in-order:u", 90);
+	ok(causes_explain(&e, 3, &without, NULL, &err) && takes(&e, CAUSE_MEMORY, 100 * 100.0),
+	   "without a cost of theirs they cost what all do");
+	drop(&e);
+	struct str asked = {0};
+	causes_events(3, &without, &asked);
+	ok(strstr(asked.text, "l3-hits-in-order:u") && !strstr(asked.text, "l3-misses-in-order"),
+	   "and are not counted apart");
+	str_free(&asked);
 
 	/* two levels: what L2 misses is memory's, and L3 has no part */
 	e = (struct explanation){.confidence = 0.95, .result = counts(100)};

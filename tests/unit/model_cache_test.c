@@ -292,6 +292,39 @@ static void prefetching(void)
 	equal_u64(after_all(&machine, "x0 r0 r0", 0, CACHE_PREFETCHES_USED), 1, "used once");
 }
 
+static void ordered(void)
+{
+	struct machine machine = one_cache(4, 1);
+	const struct model_options orders = {.orders = 1};
+	equal_u64(after_all_with(&machine, orders, "r0 r1 r2 r3 r4 r5", 0, CACHE_ORDERED_MISSES), 4,
+		  "a walk up: in order from the third line on");
+	equal_u64(after_all_with(&machine, orders, "r60 r59 r58 r57 r56 r55", 0, CACHE_ORDERED_MISSES), 4,
+		  "a walk down likewise");
+	equal_u64(after_all_with(&machine, orders, "r0 r2 r4 r6", 0, CACHE_ORDERED_MISSES), 2,
+		  "each second line likewise");
+	equal_u64(after_all_with(&machine, orders, "r0 r3 r6 r9 r12", 0, CACHE_ORDERED_MISSES), 0,
+		  "but not each third");
+	equal_u64(after_all_with(&machine, orders, "r10 r11 r10 r11 r10", 0, CACHE_ORDERED_MISSES), 0,
+		  "to and fro: no order (and no misses after the second)");
+	equal_u64(after_all_with(&machine, orders, "r10 r11 r12 r11 r16 r15 r14 r13", 0, CACHE_ORDERED_MISSES), 3,
+		  "a jump and a turn are not in order, what follows them is");
+	equal_u64(after_all_with(&machine, orders, "r61 r62 r63 r64 r65", 0, CACHE_ORDERED_MISSES), 3,
+		  "into the next 64 lines: the walk goes on");
+	equal_u64(after_all_with(&machine, orders, "r66 r65 r64 r63 r62", 0, CACHE_ORDERED_MISSES), 3,
+		  "downwards, too");
+	struct machine tiny = one_cache(1, 1);
+	equal_u64(after_all_with(&tiny, orders, "r60 r61 r62 r63 r64 r67 r68 r60 r61 r62 r63 r64 r65", 0,
+				 CACHE_ORDERED_MISSES),
+		  7, "and what an earlier walk left there does not stop it");
+	equal_u64(after_all_with(&machine, orders, "r40 r41 r42 r64 r65", 0, CACHE_ORDERED_MISSES), 1,
+		  "not from the middle of them");
+	equal_u64(after_all_with(&machine, orders, "r0 r1000 r1 r1001 r2 r1002", 0, CACHE_ORDERED_MISSES), 2,
+		  "two walks in turns are two walks");
+	equal_u64(after_all_with(&machine, orders, "r7 r90 r33 r250 r12 r77", 0, CACHE_ORDERED_MISSES), 0,
+		  "no order: none");
+	equal_u64(after_all(&machine, "r0 r1 r2 r3", 0, CACHE_ORDERED_MISSES), 0, "not asked for: not counted");
+}
+
 static void classes(void)
 {
 	struct machine machine = one_cache(2, 1);
@@ -740,6 +773,7 @@ int main(int argc, char **argv)
 	inclusion();
 	victims();
 	prefetching();
+	ordered();
 	classes();
 	instructions();
 	stream();

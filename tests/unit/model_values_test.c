@@ -199,6 +199,17 @@ static const struct {
 	{"l3-compulsory-misses", 1, 1, {{MODEL_CACHE, 3, CACHE_COMPULSORY, 1}}},
 	{"l3-capacity-misses", 1, 1, {{MODEL_CACHE, 3, CACHE_CAPACITY, 1}}},
 	{"l3-conflict-misses", 1, 1, {{MODEL_CACHE, 3, CACHE_CONFLICT, 1}}},
+	{"l1d-misses-in-order", 1, 1, {{MODEL_CACHE, 1, CACHE_ORDERED_MISSES, 1}}},
+	{"l2-hits-in-order",
+	 1,
+	 1,
+	 {{MODEL_CACHE, 2, CACHE_ORDERED, 1}, {MODEL_CACHE, 2, CACHE_ORDERED_MISSES, -1}}},
+	{"l2-misses-in-order", 1, 1, {{MODEL_CACHE, 2, CACHE_ORDERED_MISSES, 1}}},
+	{"l3-hits-in-order",
+	 1,
+	 1,
+	 {{MODEL_CACHE, 3, CACHE_ORDERED, 1}, {MODEL_CACHE, 3, CACHE_ORDERED_MISSES, -1}}},
+	{"l3-misses-in-order", 1, 1, {{MODEL_CACHE, 3, CACHE_ORDERED_MISSES, 1}}},
 	{"l1d-bypasses", 1, 1, {{MODEL_CACHE, 1, CACHE_BYPASSES, 1}}},
 	{"l1d-victim-hits", 1, 1, {{MODEL_CACHE, 1, CACHE_VICTIM_HITS, 1}}},
 	{"l2-bypasses", 1, 1, {{MODEL_CACHE, 2, CACHE_BYPASSES, 1}}},
@@ -364,21 +375,30 @@ int main(void)
 	// clang-format off: a table, a row a line
 	static const struct {
 		const char *name;
-		bool classes, shares;
+		bool classes, shares, orders;
 	} needs[] = {
-		{"l1d-compulsory-misses", true, false}, {"l1d-capacity-misses", true, false},
-		{"l1d-conflict-misses", true, false},   {"invalidations", false, true},
-		{"interventions", false, true},         {"upgrades", false, true},
-		{"coherence-misses", false, true},      {"false-sharing-misses", false, true},
-		{"l1d-misses", false, false},           {"l1d-back-invalidations", false, false},
+		{"l1d-compulsory-misses", true, false},
+		{"l1d-capacity-misses", true, false},
+		{"l1d-conflict-misses", true, false},
+		{"invalidations", false, true},
+		{"interventions", false, true},
+		{"upgrades", false, true},
+		{"coherence-misses", false, true},
+		{"false-sharing-misses", false, true},
+		{"l1d-misses", false, false},
+		{"l2-hits-in-order", false, false, true},
+		{"l3-misses-in-order", false, false, true},
+		{"l1d-back-invalidations", false, false},
 	};
 	// clang-format on
 	for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
 		ok(model_event_bind(event_table_find(table, needs[i].name), &m, &event, why, sizeof why) &&
 			   model_event_classifies(&event) == needs[i].classes &&
-			   model_event_shares(&event) == needs[i].shares,
-		   "%s %s classed misses, and %s threads in step", needs[i].name,
-		   needs[i].classes ? "needs" : "does not need", needs[i].shares ? "needs" : "does not need");
+			   model_event_shares(&event) == needs[i].shares &&
+			   model_event_orders(&event) == needs[i].orders,
+		   "%s %s classed misses, and %s threads in step%s", needs[i].name,
+		   needs[i].classes ? "needs" : "does not need", needs[i].shares ? "needs" : "does not need",
+		   needs[i].orders ? "; misses in order are told from others" : "");
 	counts.filter[FILTER_PAGES_UNKNOWN] = 1;
 	uint64_t value;
 	const char *no = NULL;

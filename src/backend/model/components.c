@@ -33,6 +33,8 @@ static const struct name cache_names[] = {
 	{"upgrades", CACHE_UPGRADES, false},
 	{"coherence_misses", CACHE_COHERENCE_MISSES, false},
 	{"false_sharing_misses", CACHE_FALSE_SHARING_MISSES, false},
+	{"ordered", CACHE_ORDERED, false},
+	{"ordered_misses", CACHE_ORDERED_MISSES, false},
 };
 static const struct name tlb_names[] = {
 	{"reads", TLB_READS, false},

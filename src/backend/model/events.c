@@ -66,26 +66,30 @@ bool model_event_uses(const struct model_event *event, enum model_component comp
 	return false;
 }
 
-bool model_event_classifies(const struct model_event *event)
+/* Does it use one of these counts of a cache? */
+static bool uses_counts(const struct model_event *event, unsigned from, unsigned to)
 {
 	for (size_t i = 0; i < event->formula->n_inputs; i++) {
 		const struct component_place *p = &event->places[i];
-		if (!p->constant && p->component == MODEL_CACHE && p->count >= CACHE_COMPULSORY &&
-		    p->count <= CACHE_CONFLICT)
+		if (!p->constant && p->component == MODEL_CACHE && p->count >= from && p->count <= to)
 			return true;
 	}
 	return false;
 }
 
+bool model_event_classifies(const struct model_event *event)
+{
+	return uses_counts(event, CACHE_COMPULSORY, CACHE_CONFLICT);
+}
+
+bool model_event_orders(const struct model_event *event)
+{
+	return uses_counts(event, CACHE_ORDERED, CACHE_ORDERED_MISSES);
+}
+
 bool model_event_shares(const struct model_event *event)
 {
-	for (size_t i = 0; i < event->formula->n_inputs; i++) {
-		const struct component_place *p = &event->places[i];
-		if (!p->constant && p->component == MODEL_CACHE && p->count >= CACHE_INVALIDATIONS &&
-		    p->count <= CACHE_FALSE_SHARING_MISSES)
-			return true;
-	}
-	return false;
+	return uses_counts(event, CACHE_INVALIDATIONS, CACHE_FALSE_SHARING_MISSES);
 }
 
 static const double EXACT_MOST = 9007199254740992.0; /* 2^53: up to there a double holds every integer */

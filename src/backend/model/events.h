@@ -29,6 +29,8 @@ const char *model_family(const struct machine *machine);
 bool model_event_uses(const struct model_event *event, enum model_component component);
 /* Does it need misses to be classed? */
 bool model_event_classifies(const struct model_event *event);
+/* Does it need misses in order to be told from others? */
+bool model_event_orders(const struct model_event *event);
 /* Of what threads take from each other: it depends on who runs when. */
 bool model_event_shares(const struct model_event *event);
 

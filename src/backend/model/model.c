@@ -236,6 +236,7 @@ static bool resolve(void *context, const struct event *event, struct execution_e
 	bool runs = model_event_bind(event->definition, &m->machines[i].machine, bound, why, size) &&
 		    !(options->no_branches && model_event_uses(bound, MODEL_BRANCH)) &&
 		    !(!options->classify && model_event_classifies(bound)) &&
+		    !(!options->orders && model_event_orders(bound)) &&
 		    !(!options->in_step && m->machines[i].machine.coherent && model_event_shares(bound));
 	if (!runs) {
 		snprintf(why, size,
@@ -362,7 +363,7 @@ static void strip(struct modelling *m, const struct execution_event *counted, si
 	for (size_t i = 0; i < m->n; i++) {
 		struct machine *machine = &m->machines[i].machine;
 		struct model_options *options = &m->machines[i].options;
-		bool branches = false, translations = false, classes = false, shares = false;
+		bool branches = false, translations = false, classes = false, shares = false, orders = false;
 		for (size_t k = 0; k < n; k++) {
 			const struct model_event *event = counted[k].modelled;
 			if (!event || counted[k].machine != i)
@@ -371,8 +372,10 @@ static void strip(struct modelling *m, const struct execution_event *counted, si
 			translations |= model_event_uses(event, MODEL_TLB);
 			classes |= model_event_classifies(event);
 			shares |= model_event_shares(event);
+			orders |= model_event_orders(event);
 		}
 		options->classify = classes;
+		options->orders = orders;
 		options->in_step = machine->coherent && shares;
 		options->no_branches = !branches;
 		if (!translations)

@@ -7,7 +7,8 @@ static bool cache_conserves(const struct machine *machine, const struct model_op
 {
 	const struct machine_cache *is = &machine->caches[index];
 	uint64_t misses = c[CACHE_READ_MISSES] + c[CACHE_WRITE_MISSES] + c[CACHE_FETCH_MISSES];
-	bool exclusive = is->inclusion == INCLUSION_EXCLUSIVE;
+	bool exclusive = is->inclusion == INCLUSION_EXCLUSIVE,
+	     first = machine->first_data == index || machine->first_instruction == index;
 	*why = "misses exceed accesses";
 	if (c[CACHE_READ_MISSES] > c[CACHE_READS] || c[CACHE_WRITE_MISSES] > c[CACHE_WRITES] ||
 	    c[CACHE_FETCH_MISSES] > c[CACHE_FETCHES])
@@ -34,6 +35,9 @@ static bool cache_conserves(const struct machine *machine, const struct model_op
 	if (options->classify && c[CACHE_COMPULSORY] + c[CACHE_CAPACITY] + c[CACHE_CONFLICT] +
 						 c[CACHE_UNCLASSIFIED] + c[CACHE_COHERENCE_MISSES] !=
 					 misses)
+		return false;
+	*why = "more misses in order than misses, or than accesses for them";
+	if (c[CACHE_ORDERED_MISSES] > misses || (!first && c[CACHE_ORDERED_MISSES] > c[CACHE_ORDERED]))
 		return false;
 	*why = "false sharing exceeds coherence misses";
 	return c[CACHE_FALSE_SHARING_MISSES] <= c[CACHE_COHERENCE_MISSES];

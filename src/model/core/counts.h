@@ -46,6 +46,10 @@ enum model_cache_count {
 	CACHE_WRITE_BACKS_PASSED, /* write-backs from in front of lines that it does not hold: handed on */
 	/* misses that cannot be told compulsory from capacity: cache/classify.h's table is full */
 	CACHE_UNCLASSIFIED,
+	/* only with options.orders (cache/order.h): accesses for misses of the first level that are in order, and
+	   those of them that missed here; of a first level itself, its misses of data in order */
+	CACHE_ORDERED,
+	CACHE_ORDERED_MISSES,
 	CACHE_COUNTS
 };
 

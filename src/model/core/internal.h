@@ -68,6 +68,7 @@ struct core {
 	uint64_t address;
 	uint32_t bytes, id;
 	unsigned fill_flags, missed; /* enum coherence_line, enum coherence_miss */
+	unsigned ordered;            /* enum order; with options.orders */
 	/* reads, writes and (pages) fetches that counted themselves in caches, in TLBs, though a plan's sums have
 	 * them */
 	uint64_t self_counted[2], self_counted_pages[3];

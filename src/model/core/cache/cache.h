@@ -12,6 +12,7 @@
 #include "model/core/coherence/coherence.h"
 #include "model/core/internal.h"
 #include "model/core/cache/lines.h"
+#include "model/core/cache/order.h"
 
 struct stride {
 	uint64_t last;
@@ -33,6 +34,7 @@ struct cache {
 	struct lines main, buffer; /* buffer: victim_lines > 0 */
 	struct stride *strides;
 	struct classes classes; /* options.classify */
+	uint64_t *order;        /* options.orders, and accesses go to it first; or NULL */
 };
 
 /* What cache `index` of the machine needs; cache may be thrown away if arena->base is NULL. */
@@ -63,6 +65,26 @@ static inline void cache_forget(const struct cache *cache, uint64_t line)
 {
 	if (cache->filter)
 		filter_clear(cache->filter, line << cache->line_shift, cache->is.line_bytes, cache->sides);
+}
+
+/* A first-level cache missed: what the levels behind are told, and what is counted. */
+static inline void cache_order_miss(struct core *core, const struct cache *cache, uint64_t line,
+				    enum access_kind kind)
+{
+	if (__builtin_expect(cache->order != NULL, 0)) {
+		core->ordered = order_miss(cache->order, line);
+		core->counts->cache[cache->index][CACHE_ORDERED_MISSES] += core->ordered && kind != ACCESS_FETCH;
+	}
+}
+
+/* A level behind is asked, and misses or does not. */
+static inline void cache_order_asked(struct core *core, const struct cache *cache, bool missed)
+{
+	uint64_t *counts = core->counts->cache[cache->index];
+	if (__builtin_expect(core->ordered == ORDER_IN_ORDER, 0)) {
+		counts[CACHE_ORDERED]++;
+		counts[CACHE_ORDERED_MISSES] += missed;
+	}
 }
 
 /* ---- for fast/simple_loop.h, fast/request_loop.h ---- */

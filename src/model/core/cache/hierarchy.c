@@ -44,6 +44,8 @@ void cache_init(struct cache *cache, struct model_memory *arena, const struct ma
 		lines_init(&cache->buffer, arena, 1, is->victim_lines, REPLACE_LRU, 1, 1, false);
 	if (is->prefetch == PREFETCH_STRIDE)
 		cache->strides = arena_take(arena, is->prefetch_entries * sizeof *cache->strides);
+	if (options->orders && (machine->first_data == index || machine->first_instruction == index))
+		cache->order = arena_take(arena, ORDER_REGIONS * sizeof *cache->order);
 	if (options->classify)
 		classes_init(&cache->classes, arena, is->sets * is->ways);
 	cache->leaves = is->inclusion == INCLUSION_INCLUSIVE ||
@@ -221,7 +223,7 @@ unsigned cache_request(struct core *core, struct cache *cache, uint64_t address,
 {
 	unsigned dirty = 0;
 	if (cache && core->requests && cache == core->requests->cache)
-		requests_push(core, core->requests, address, kind);
+		requests_push(core, core->requests, address, requests_line(core, kind));
 	else if (cache)
 		for (uint64_t line = address >> cache->line_shift;
 		     line <= (address + bytes - 1) >> cache->line_shift; line++)
@@ -233,13 +235,14 @@ unsigned cache_request(struct core *core, struct cache *cache, uint64_t address,
 static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum access_kind kind)
 {
 	unsigned flags = LINE_PREFETCHED, set;
-	unsigned fill_flags = core->fill_flags, missed = core->missed;
+	unsigned fill_flags = core->fill_flags, missed = core->missed, ordered = core->ordered;
 	line &= ADDRESS_MASK >> cache->line_shift;
 	set = lines_set(&cache->main, line);
 	if (lines_find(&cache->main, set, line) || find_in_buffer(cache, line))
 		return;
 	counts_of(core, cache)[CACHE_PREFETCHES]++;
 	core->missed = COHERENCE_NO;
+	core->ordered = ORDER_RANDOM;
 	if (coherent(core, cache)) {
 		enum coherence_miss ignored;
 		core->fill_flags = coherence_read(core->model, core->number, address_of(cache, line),
@@ -250,6 +253,7 @@ static void prefetch(struct core *core, struct cache *cache, uint64_t line, enum
 	fill(core, cache, line, flags | (cache->shared ? 0 : core->fill_flags));
 	core->fill_flags = fill_flags;
 	core->missed = missed;
+	core->ordered = ordered;
 }
 
 static void trigger(struct core *core, struct cache *cache, uint64_t line, enum access_kind kind)
@@ -277,7 +281,10 @@ static void hand_on(struct core *core, struct cache *cache, uint64_t line)
 	uint64_t first = address_of(cache, line), last = first + cache->is.line_bytes - 1;
 	uint64_t from = core->address > first ? core->address : first;
 	uint64_t to = core->address + core->bytes - 1 < last ? core->address + core->bytes - 1 : last;
+	unsigned ordered = core->ordered;
+	core->ordered = ORDER_RANDOM; /* a store is not a line that is waited for */
 	cache_request(core, behind(core, cache), from, to - from + 1, ACCESS_WRITE, true);
+	core->ordered = ordered;
 }
 
 static void store(struct core *core, struct cache *cache, uint64_t line, uint64_t *entry)
@@ -315,6 +322,10 @@ static unsigned demand(struct core *core, struct cache *cache, uint64_t line, en
 		class = classes_access(&cache->classes, line, !stores || cache->is.write_allocate);
 	entry = lines_find(&cache->main, set, line);
 	settle(cache, set);
+	if (core->ordered != ORDER_TO_FIND)
+		cache_order_asked(core, cache, !entry);
+	else if (!entry)
+		cache_order_miss(core, cache, line, kind);
 	if (entry) {
 		marked = *entry & LINE_PREFETCHED;
 		*entry &= ~(uint64_t)LINE_PREFETCHED;
@@ -386,6 +397,7 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 	core->bytes = bytes;
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;
+	core->ordered = core->model->options.orders ? ORDER_TO_FIND : ORDER_RANDOM;
 	if (coherent(core, cache)) {
 		uint64_t *entry = lines_find(&cache->main, lines_set(&cache->main, line), line);
 		enum coherence_miss missed = COHERENCE_NO;
@@ -405,6 +417,7 @@ void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint3
 	core->id = id;
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;
+	core->ordered = ORDER_RANDOM;
 	prefetch(core, cache, line, ACCESS_READ);
 }
 

@@ -137,8 +137,9 @@ static inline __attribute__((always_inline)) void lru_fast_access(struct core *c
 								    : ACCESS_READ;
 		struct evicted evicted;
 		uint64_t address;
+		cache_order_miss(core, cache, line, kind);
 		if (core->requests)
-			requests_push(core, core->requests, line << cache->line_shift, kind);
+			requests_push(core, core->requests, line << cache->line_shift, requests_line(core, kind));
 		else if (behind)
 			lru_fast_demand(core, cache, line << cache->line_shift, kind);
 		way = lru_fast_earliest(cache->main.touched + first, ways);
@@ -195,7 +196,8 @@ static inline __attribute__((always_inline)) void lru_fast_access_64(struct core
 		was = entry_line(evicted.entry);
 		counts[CACHE_READ_MISSES + kind]++;
 		counts[CACHE_WRITE_BACKS] += evicted.dirty;
-		asked[0] = line << 6 | kind;
+		cache_order_miss(core, cache, line, (enum access_kind)kind);
+		asked[0] = line << 6 | requests_line(core, (unsigned)kind);
 		asked[1] = was << 6 | REQUESTS_WRITE_BACK; /* if it is dirty */
 		level->n += 1u + (uint32_t)evicted.dirty;
 		if (data) {

@@ -21,7 +21,7 @@ static inline void ask_behind(struct core *core, struct request_queue *level, ui
 
 /* A line that is not there is wanted. */
 static inline void run_miss(struct core *core, struct request_queue *level, uint64_t *entries, uint32_t ways,
-			    uint64_t address, enum access_kind kind)
+			    uint64_t address, enum access_kind kind, unsigned ordered)
 {
 	struct cache *cache = level->cache,
 		     *next = cache->is.next == MACHINE_NONE ? NULL : core->caches[cache->is.next];
@@ -29,8 +29,10 @@ static inline void run_miss(struct core *core, struct request_queue *level, uint
 	struct evicted evicted;
 	unsigned dirty = 0;
 	counts[CACHE_READ_MISSES + kind]++;
+	counts[CACHE_ORDERED_MISSES] += ordered;
+	core->ordered = ordered;
 	if (level->next)
-		ask_behind(core, level, address, kind);
+		ask_behind(core, level, address, requests_line(core, kind));
 	else if (next)
 		dirty = cache_request(core, next, line << cache->line_shift, cache->is.line_bytes, kind, false);
 	evicted = fill_ordered(counts, entries, ways, line << LINES_FLAGS | LINE_VALID | dirty);
@@ -70,7 +72,7 @@ static inline __attribute__((always_inline)) void run_requests(struct core *core
 							       uint32_t ways)
 {
 	const struct lines *lines = &level->cache->main;
-	uint64_t *sets[REQUESTS_AHEAD], asked[4] = {0}, *counts;
+	uint64_t *sets[REQUESTS_AHEAD], asked[REQUESTS_WHAT + 1] = {0}, ordered = 0, *counts;
 	const uint32_t n = level->n, shift = level->cache->line_shift;
 	for (uint32_t i = 0; i < REQUESTS_AHEAD; i++)
 		sets[i] = coming(lines, level->entries[i] >> shift, ways);
@@ -78,27 +80,33 @@ static inline __attribute__((always_inline)) void run_requests(struct core *core
 		uint64_t entry = level->entries[i], *entries = sets[i % REQUESTS_AHEAD];
 		uint32_t way = set_find(entries, ways, entry >> shift);
 		sets[i % REQUESTS_AHEAD] = coming(lines, level->entries[i + REQUESTS_AHEAD] >> shift, ways);
-		asked[entry & 3]++;
+		unsigned what = entry & REQUESTS_WHAT, in_order = entry / REQUESTS_ORDERED & 1;
+		uint64_t address = entry & -(uint64_t)REQUESTS_LINE_LEAST;
+		asked[what]++;
+		ordered += in_order;
 		if (way < ways)
 			set_rotate(entries, ways, way,
-				   entries[way] | ((entry & 3) == REQUESTS_WRITE_BACK ? LINE_DIRTY : 0));
-		else if ((entry & 3) == REQUESTS_WRITE_BACK)
-			run_passed(core, level, entry & ~3ull);
+				   entries[way] | (what == REQUESTS_WRITE_BACK ? LINE_DIRTY : 0));
+		else if (what == REQUESTS_WRITE_BACK)
+			run_passed(core, level, address);
 		else
-			run_miss(core, level, entries, ways, entry & ~3ull, (enum access_kind)(entry & 3));
+			run_miss(core, level, entries, ways, address, (enum access_kind)what, in_order);
 	}
 	counts = core->counts->cache[level->cache->index];
 	for (unsigned kind = 0; kind < REQUESTS_WRITE_BACK; kind++)
 		counts[CACHE_READS + kind] += asked[kind];
+	counts[CACHE_ORDERED] += ordered;
 	level->n = 0;
 }
 
 static void run_level(struct core *core, struct request_queue *level)
 {
+	unsigned ordered = core->ordered; /* of the access that filled the queue */
 	core->fill_flags = 0;
 	core->missed = COHERENCE_NO;
 	if (level->cache->main.ways == 16)
 		run_requests(core, level, 16);
 	else
 		run_requests(core, level, level->cache->main.ways);
+	core->ordered = ordered;
 }

@@ -24,6 +24,8 @@ unsigned requests_levels(const struct machine *machine, const struct model_optio
 		const struct machine_cache *is = first[i] == MACHINE_NONE ? NULL : &machine->caches[first[i]];
 		if (!is)
 			continue;
+		if (is->line_bytes < REQUESTS_LINE_LEAST)
+			return 0;
 		if (is->next == MACHINE_NONE || (at != MACHINE_NONE && is->next != at))
 			return 0; /* two levels would have to keep one order */
 		at = is->next;

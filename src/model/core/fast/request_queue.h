@@ -3,7 +3,7 @@
  * time. While one request's set is looked at, the sets of the next ones are on their way from the host's memory.
  *
  *   terms   request     a line that is wanted, or a dirty line that is written back: its address, and in the two lowest
- *                       bits what (enum access_kind, or REQUESTS_WRITE_BACK)
+ *                       bits what (enum access_kind, or REQUESTS_WRITE_BACK), and whether it is in order
  *           level       a cache behind the first-level caches, with the queue of what is asked of it
  *           settle      to carry out all requests that wait: core_settle()
  *
@@ -47,14 +47,16 @@
 /* entries in front of which a set is asked for: one takes about as long as a line of the machine's second cache */
 #define REQUESTS_AHEAD 8u
 #define REQUESTS_WRITE_BACK 3u /* beside enum access_kind */
+#define REQUESTS_WHAT 3u
+#define REQUESTS_ORDERED 4u    /* wanted by a miss in order (cache/order.h) */
+#define REQUESTS_LINE_LEAST 8u /* bytes, of all lines: an address has room for these bits */
 
 struct request_queue {
 	struct cache *cache;
 	struct request_queue *next; /* or NULL: what is behind the cache is asked at once, or memory */
 	uint32_t write_back_bytes;  /* of one that arrives */
 	uint32_t n;
-	/* address of the line wanted or written back, its two lowest bits: what is asked; lines have four bytes at
-	 * least */
+	/* address of the line wanted or written back, its three lowest bits: what is asked */
 	uint64_t entries[REQUESTS_MOST + 2 + REQUESTS_AHEAD];
 };
 
@@ -68,9 +70,15 @@ void requests_run(struct core *core, struct request_queue *level);
 /* inline_vectors.c: with vectors, given back */
 void requests_run_saved(struct core *core, struct request_queue *level);
 
+/* What a line that is wanted by the access under way has beside its address. */
+static inline unsigned requests_line(const struct core *core, unsigned kind)
+{
+	return kind | (core->ordered == ORDER_IN_ORDER ? REQUESTS_ORDERED : 0);
+}
+
 static inline void requests_push(struct core *core, struct request_queue *level, uint64_t address, unsigned what)
 {
-	level->entries[level->n++] = (address & ~3ull) | what;
+	level->entries[level->n++] = (address & -(uint64_t)REQUESTS_LINE_LEAST) | what;
 	if (__builtin_expect(level->n >= REQUESTS_MOST, 0))
 		core->model->vectors ? requests_run_saved(core, level) : requests_run(core, level);
 }

@@ -102,6 +102,7 @@ static inline __attribute__((always_inline)) void simple_demand_of(struct core *
 	entries = cache->main.entries + (uint64_t)lines_set(&cache->main, line) * ways;
 	way = set_find(entries, ways, line);
 	counts[CACHE_READS + kind]++;
+	cache_order_asked(core, cache, way == ways);
 	if (way < ways) {
 		set_rotate(entries, ways, way, entries[way]);
 		return;
@@ -186,8 +187,9 @@ static inline __attribute__((always_inline)) uint32_t simple_access(struct core 
 	counts[CACHE_READ_MISSES + kind]++;
 	core->fill_flags = flags;
 	core->missed = COHERENCE_NO;
+	cache_order_miss(core, cache, line, kind);
 	if (core->requests)
-		requests_push(core, core->requests, address, kind);
+		requests_push(core, core->requests, address, requests_line(core, kind));
 	else if (simple)
 		simple_demand(core, next, (address & ADDRESS_MASK) >> next->line_shift, kind);
 	else if (next)
