@@ -111,7 +111,8 @@ enum tare_state {
 	TARE_COUNTED = 0, /* count is all there was */
 	TARE_PARTLY = 1,  /* counted for running_ns of enabled_ns: events shared the counters; see tare_scaled() */
 	TARE_NOT_COUNTED = 2 /* there is no count, whatever `count` holds: the event was never on a counter, or
-				TARE_SOME_CPUS holds and the threads were not on those CPUs all the time */
+				TARE_SOME_CPUS holds and the threads were not on those CPUs all the time, or
+				TARE_LOST_COUNTS */
 };
 
 /* struct tare_reading.flags. */
@@ -119,7 +120,14 @@ enum tare_flag {
 	/* The event's PMU belongs to one kind of core of a machine with several (cpu_atom/…/): it counts on those
 	 * alone. What runs elsewhere cannot be told from sharing a counter, so that there is nothing to
 	 * extrapolate from. */
-	TARE_SOME_CPUS = 1
+	TARE_SOME_CPUS = 1,
+
+	/* The counter was taken away (by a hypervisor, by prctl(PR_TASK_PERF_EVENTS_DISABLE)): the count is too
+	 * small. Of a thread's set, tare_stop() and tare_region_read() in that thread see it, and tare_read() when
+	 * nothing was counted since the reading before: the times stood still, or cycles, instructions or branches
+	 * at user level did, and with them all hardware counters of the set. What was given back in between is not
+	 * seen. tare_reset() begins anew. */
+	TARE_LOST_COUNTS = 2
 };
 
 /* One event's reading, since tare_add() or the last tare_reset(). */

@@ -41,6 +41,8 @@ module tare
   integer, parameter, public :: tare_thread = 0, tare_process = 1
   ! reading%state: enum tare_state
   integer(int32), parameter, public :: tare_counted = 0_int32, tare_partly = 1_int32, tare_not_counted = 2_int32
+  ! reading%flags: enum tare_flag, or-ed
+  integer(int32), parameter, public :: tare_some_cpus = 1_int32, tare_lost_counts = 2_int32
   integer, parameter, public :: tare_events_most = 64
 
   type :: tare_error

@@ -51,6 +51,7 @@ struct tare_counters {
 	VEC(struct counted_event) events;
 	VEC(struct counter_group) groups;
 	struct user_reads *user; /* never NULL */
+	struct watched *watched; /* watched.h; NULL in sets of regions' threads */
 	bool user_wanted;
 	struct engine_set *engine; /* tare's engine answers (engine_set.h); NULL: the kernel counts */
 	struct event_table *table;

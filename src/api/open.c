@@ -3,6 +3,7 @@
 #include "api/engine_set.h"
 #include "api/overflow.h"
 #include "api/user_read.h"
+#include "api/watched.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,7 +79,8 @@ bool counters_open_by(bool engine, const struct tare_options *options, struct ta
 	c->process = getpid();
 	c->thread = gettid();
 	c->user = calloc(1, sizeof *c->user);
-	if (!c->user) {
+	c->watched = calloc(1, sizeof *c->watched);
+	if (!c->user || !c->watched) {
 		error_no_memory(&inner);
 		tare_close(c);
 		return api_fail(error, &inner);
@@ -123,6 +125,7 @@ COUNTERS_CALL(void, tare_close, counters_close, struct tare_counters *c)
 	engine_set_free(c->engine);
 	event_table_free(c->table);
 	free(c->user);
+	free(c->watched);
 	if (c->guard)
 		munmap(c->guard, sizeof *c->guard);
 	free(c);

@@ -12,6 +12,7 @@
 #include "api/read_raw.h"
 #include "api/overflow.h"
 #include "api/user_read.h"
+#include "api/watched.h"
 
 bool counters_read_raw(const struct tare_counters *c, struct tare_reading *raw)
 {
@@ -32,6 +33,8 @@ bool counters_read(const struct tare_counters *c, bool at_end, struct tare_readi
 
 static int32_t state_of(uint64_t enabled_ns, uint64_t running_ns, uint32_t flags)
 {
+	if (flags & TARE_LOST_COUNTS)
+		return TARE_NOT_COUNTED;
 	if (running_ns >= enabled_ns)
 		return TARE_COUNTED;
 	return running_ns && !(flags & TARE_SOME_CPUS) ? TARE_PARTLY : TARE_NOT_COUNTED;
@@ -77,6 +80,7 @@ COUNTERS_CALL(bool, tare_read, counters_read_now, const struct tare_counters *c,
 		return engine_read(c, readings, error);
 	if (!counters_read(c, false, readings))
 		return failed_to_read(error);
+	watched_reading(c, readings);
 	for (size_t i = 0; i < c->events.count; i++) {
 		const struct counted_event *event = &c->events.items[i];
 		struct tare_reading *r = &readings[i];
@@ -98,8 +102,12 @@ COUNTERS_CALL(bool, tare_reset, counters_reset, struct tare_counters *c, struct 
 		return engine_reset(c, error);
 	if (!counters_read_raw(c, raw))
 		return failed_to_read(error);
-	for (size_t i = 0; i < c->events.count; i++)
+	for (size_t i = 0; i < c->events.count; i++) {
 		c->events.items[i].base = raw[i];
+		c->events.items[i].flags &= ~(uint32_t)TARE_LOST_COUNTS;
+	}
+	if (c->started)
+		watched_begin(c, raw);
 	return true;
 }
 
@@ -127,14 +135,34 @@ COUNTERS_CALL(bool, tare_start, counters_start, struct tare_counters *c, struct 
 		return engine_start(c, error);
 	if (c->started)
 		return true;
+	struct tare_reading raw[TARE_EVENTS_MOST];
+	bool read = watched_possible(c) && counters_read_raw(c, raw);
 	c->started = true; /* a handler may run before this call has ended */
-	if (tell_all(c, PERF_EVENT_IOC_ENABLE) && overflows_switch(c, true))
+	if (tell_all(c, PERF_EVENT_IOC_ENABLE) && overflows_switch(c, true)) {
+		if (read)
+			watched_begin(c, raw);
 		return true;
+	}
 	int reason = errno;
 	c->started = false;
 	overflows_switch(c, false);
 	tell_all(c, PERF_EVENT_IOC_DISABLE);
 	return api_fail_errno(error, TARE_ERROR_SYSTEM, reason, "cannot start the counters");
+}
+
+/* A watched set's counting ended at this raw reading: what came between it and now is left out. */
+static bool end_at(struct tare_counters *c, const struct tare_reading *end)
+{
+	struct tare_reading now[TARE_EVENTS_MOST];
+	if (!counters_read_raw(c, now))
+		return false;
+	for (size_t i = 0; i < c->events.count; i++) {
+		struct tare_reading *base = &c->events.items[i].base;
+		base->count += now[i].count - end[i].count;
+		base->enabled_ns += now[i].enabled_ns - end[i].enabled_ns;
+		base->running_ns += now[i].running_ns - end[i].running_ns;
+	}
+	return true;
 }
 
 COUNTERS_CALL(bool, tare_stop, counters_stop, struct tare_counters *c, struct tare_reading *readings,
@@ -144,12 +172,16 @@ COUNTERS_CALL(bool, tare_stop, counters_stop, struct tare_counters *c, struct ta
 		return false;
 	if (c->engine)
 		return engine_stop(c, readings, error);
+	struct tare_reading end[TARE_EVENTS_MOST];
 	bool was = c->started;
 	c->started = false; /* a handler that runs now arms nothing more */
-	if (was && !(overflows_switch(c, false) && tell_all(c, PERF_EVENT_IOC_DISABLE))) {
+	bool off = !was || overflows_switch(c, false), watched = was && off && watched_end(c, end);
+	if (was && !(off && tell_all(c, PERF_EVENT_IOC_DISABLE))) {
 		c->started = true;
 		return api_fail_errno(error, TARE_ERROR_SYSTEM, errno, "cannot stop the counters");
 	}
+	if (watched && !end_at(c, end))
+		return failed_to_read(error);
 	return !readings || counters_read_now(c, readings, error);
 }
 

@@ -405,6 +405,7 @@ bool tare_region_read(const struct tare_region *region, int scope, struct tare_r
 		return false;
 	size_t n = r->model->events.count;
 	struct region_sums sums = {0};
+	region_thread_watch();
 	struct region_thread *mine = region_thread_known(),
 			     *thread = scope == TARE_THREAD ? mine : atomic_load(&r->threads);
 	for (; thread; thread = scope == TARE_THREAD ? NULL : thread->next) {

@@ -131,6 +131,8 @@ static void put_text(const struct reporting *to, const struct tare_region *regio
 		if (reading->state == TARE_PARTLY)
 			fprintf(out, " (extrapolated: counted %.1f%% of the time)",
 				100.0 * (double)reading->running_ns / (double)reading->enabled_ns);
+		else if (reading->flags & TARE_LOST_COUNTS)
+			fputs(" (not counted: the counters were taken away)", out);
 		else if (reading->state == TARE_NOT_COUNTED)
 			fputs(" (not counted)", out);
 		else if (net.state == NET_REFUSED)
@@ -337,6 +339,7 @@ bool region_report(const struct region_set *r, int fd)
 	int copy = -1;
 	bool done = false;
 
+	region_thread_watch();
 	for (struct region_thread *t = newest; t; t = t->next)
 		n_threads++;
 	if (list && n && n_threads)

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "api/watched.h"
 #include "backend/perf/counter/counter.h"
 
 __thread struct region_thread *_Atomic region_here
@@ -133,6 +134,17 @@ static struct region_thread *thread_new(struct region_set *r)
 	return thread;
 }
 
+void region_thread_watch(void)
+{
+	struct tare_reading first[TARE_EVENTS_MOST], second[TARE_EVENTS_MOST];
+	struct region_thread *thread = region_thread_known();
+	if (!thread || !thread->set || atomic_load_explicit(&thread->os_errno, memory_order_relaxed))
+		return;
+	if (counters_read_raw(thread->set, first) && counters_read_raw(thread->set, second) &&
+	    !watched_moves(thread->set, first, second, NULL))
+		atomic_store(&thread->lost, true);
+}
+
 /* The key's destructor. The counts stay; the thread may come back (another key's destructor with a region in it).
  */
 void region_thread_end(void *of)
@@ -140,6 +152,7 @@ void region_thread_end(void *of)
 	struct region_thread *thread = of;
 	if (!thread->set) /* in a forked child */
 		return;
+	region_thread_watch();
 	atomic_store(&region_here, NULL);
 	atomic_store(&thread->ended, true);
 	close_all(thread->set);
@@ -337,6 +350,7 @@ void region_sums_add(struct region_sums *out, const struct region_thread *thread
 	out->strays += strays;
 	out->pending += own_get(&slot->pending);
 	out->unread += own_get(&slot->unread);
+	out->lost |= atomic_load(&thread->lost);
 	for (size_t k = 0; k < 3; k++)
 		out->inside[k] += own_get(&slot->inside[k]);
 	for (size_t i = 0; i < thread->n; i++) {
@@ -356,7 +370,7 @@ void region_sums_finish(struct region_sums *out, const struct region_set *r)
 		struct tare_reading *reading = &out->readings[i], zero = {.flags = event->flags};
 		if (event->scale != 1)
 			reading->count = (uint64_t)((double)reading->count * event->scale + 0.5);
-		reading->flags = event->flags;
+		reading->flags = event->flags | (out->lost ? (uint32_t)TARE_LOST_COUNTS : 0);
 		tare_difference(&zero, reading, 1, reading);
 		if (!whole)
 			reading->state = TARE_NOT_COUNTED;

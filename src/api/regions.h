@@ -99,6 +99,7 @@ struct region_thread {
 	uint32_t number;      /* 0, 1, … in order of their first regions */
 	_Atomic int os_errno; /* why it has no counters; 0 when it has */
 	_Atomic bool ended;   /* its counters are closed */
+	_Atomic bool lost;    /* its counters were taken away (watched.h) */
 	_Atomic(struct slot *) chunks[CHUNKS_MOST];
 };
 
@@ -142,11 +143,14 @@ void region_thread_end(void *thread);
 /* What region_pass.h leaves to do. True: nothing stands in the way of region_pass_enter() any more. */
 bool region_enter_slowly(struct tare_region *region);
 void region_leave_slowly(struct tare_region *region);
+/* Of the calling thread: have its counters been taken away? */
+void region_thread_watch(void);
 void region_thread_reads(const struct region_thread *thread, struct tare_reads *out);
 /* Adds what a slot has to passes, sums and `unread`. */
 struct region_sums {
 	struct tare_region_passes passes;
 	uint64_t unread, strays, pending;
+	bool lost;
 	uint64_t inside[3];
 	struct tare_reading readings[TARE_EVENTS_MOST]; /* raw, until region_sums_finish() */
 };

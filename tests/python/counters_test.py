@@ -58,6 +58,8 @@ cli.has(reading.why, "never on a counter", "... and says why")
 cli.has(str(raised(tare.NotCounted, reading.required)), "'cycles' was not counted", "required() raises where there is no count")
 raw = tare._library.CReading(count=7, enabled_ns=100, running_ns=100, state=2, flags=1)
 cli.has(tare._counters.reading_of(raw, "cycles", "cycles", "hw").why, "some of the CPUs", "... of another kind of core, too")
+raw.flags = 2
+cli.has(tare._counters.reading_of(raw, "cycles", "cycles", "hw").why, "taken away", "... and of a counter that was taken away")
 raw = tare._library.CReading(count=50, enabled_ns=100, running_ns=25, state=1, flags=0)
 reading = tare._counters.reading_of(raw, "cycles", "cycles", "hw")
 cli.equal((reading.value, reading.source), (200.0, "scaled"), "a part of the time is extrapolated, and called scaled")

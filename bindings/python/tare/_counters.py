@@ -8,7 +8,7 @@ from . import _library
 from ._library import CError, COptions, CReading, Error, check, counted_value
 
 _COUNTED, _PARTLY = 0, 1
-_SOME_CPUS = 1
+_SOME_CPUS, _LOST_COUNTS = 1, 2
 _SCOPES = {"thread": 0, "process": 1}
 
 
@@ -52,7 +52,8 @@ def reading_of(raw, event, unit, source):
             value, source = scaled.value, "scaled"
     if value is None:
         source = "none"
-        why = ("its counter exists on some of the CPUs only, and the threads also ran on others" if raw.flags & _SOME_CPUS
+        why = ("the counter was taken away" if raw.flags & _LOST_COUNTS else
+               "its counter exists on some of the CPUs only, and the threads also ran on others" if raw.flags & _SOME_CPUS
                else "it was never on a counter in this time")
     return Reading(event, value, unit, source, why, raw.enabled_ns, raw.running_ns)
 
