@@ -397,6 +397,7 @@ bool stream_calls_reopen(struct record_process *process, const struct thread *t)
 	if (!open_record(process))
 		return false;
 	memset(calls.slots, 0, calls.n_slots * sizeof *calls.slots);
+	calls_forget_arcs(&calls, rt.block_count);
 	calls_move_kept(&calls);
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
 		if (rt.threads[i]->calls && rt.slot_state[i] && (!t || rt.threads[i] == t))
@@ -416,10 +417,10 @@ bool stream_calls_thread(struct thread *t)
 	if (!calls.record || t->calls)
 		return true;
 	uint64_t frames = frames_most() * sizeof(struct calls_frame), active = calls.functions.most * 4;
-	uint8_t *memory = memory_private(sizeof *t->calls + frames + active);
-	t->calls = (struct calls_stack *)memory;
-	t->calls->frames = (struct calls_frame *)(memory + sizeof *t->calls);
-	t->calls->active = (uint32_t *)(memory + sizeof *t->calls + frames);
+	uint8_t *memory = memory_private(frames + sizeof *t->calls + active);
+	t->calls = (struct calls_stack *)(memory + frames);
+	t->calls->frames = (struct calls_frame *)memory;
+	t->calls->active = (uint32_t *)(memory + frames + sizeof *t->calls);
 	t->calls->most = frames_most();
 	return true;
 }

@@ -91,8 +91,10 @@ struct calls_step {
 	uint32_t function;        /* 0: it takes all steps, or is nameless */
 	uint32_t module, count;
 	int32_t displacement; /* of its slot, to which the record's value is added; pending says what slot it is */
-	uint32_t arc;         /* of the call, or jump to another function, that it ends in: the last one */
-	uint32_t forwarded;   /* likewise, of a call of a linkage table's entry: where that led to */
+	/* of the call, or jump to another function, that it ends in, and of what an entry of a linkage table that
+	 * it called jumped to: the arc, if that leads to this module << 32 | function; 0: none is known */
+	uint32_t arc, forwarded;
+	uint64_t callee, forwarded_callee;
 	uint16_t length;
 	/* begins: its function begins with it; linkage: CALLS_LINKAGE; branches: its first value says where it
 	 * went (quiet); quiet: as trace_block.quiet; nameless: of code in no function */
@@ -121,14 +123,14 @@ enum calls_frame_kind { CALLS_FRAME, CALLS_SIGNAL };
 
 struct calls_frame {
 	uint64_t slot, site;
-	uint64_t low,
-		bytes; /* of a signal's: the stack that its handler is on, if it is one of its own; bytes 0 */
-	uint32_t function, arc, site_module, module;
+	uint32_t site_module, function, module, arc;
 	/* of a linkage table's entry: the block that called it, plus one; 0: not known */
 	uint32_t call;
 	/* nameless: of code in no function; first: of a signal's, it came before the stack had a slot */
-	uint8_t kind, outermost, linkage, resolves, nameless, first;
+	uint8_t kind, resolves, nameless, first, linkage, outermost;
 	uint64_t entry[RECORD_CALL_EVENTS]; /* the thread's totals when it began */
+	uint64_t low,
+		bytes; /* of a signal's: the stack that its handler is on, if it is one of its own; bytes 0 */
 };
 
 enum calls_pending { CALLS_NOTHING, CALLS_CALL, CALLS_RETURN, CALLS_JUMP, CALLS_HANDLER };
@@ -156,6 +158,9 @@ uint32_t calls_function(struct calls *calls, uint64_t begins);
 /* quick.c: calls->steps[number], from its template and calls->blocks[number]. */
 void calls_describe_step(const struct calls *calls, const struct trace_program *program, uint32_t number,
 			 struct calls_step *out);
+
+/* The arcs are others: what steps [0, n) know of them is forgotten. */
+void calls_forget_arcs(struct calls *calls, uint32_t n);
 
 /* How many frames a run of n words may begin, at most: calls_run() is called with as much room. */
 static inline uint64_t calls_frames_most(const struct calls_stack *stack, size_t n)

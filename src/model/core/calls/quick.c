@@ -1,12 +1,12 @@
 /*
- * The fast way through a thread's blocks. Equals calls.c for every machine, held equal by tests/cli/calls_test.py
- * (TARE_CALLS_PLAIN=1 has the same graph).
+ * The fast way through a thread's blocks. Equals calls.c for every machine, held equal by
+ * tests/unit/call_walk_test.c and tests/cli/calls_test.py (TARE_CALLS_PLAIN=1 has the same graph).
  *
  * What a block needs is in one small record (struct calls_step), and these take no other steps:
  *  - a block in the newest frame's function, after one that ended in no call, return or indirect jump
  *  - an indirect jump within the function, not to its begin, with a stack pointer below the newest slot (a switch)
  *  - one at that slot, within the function or to one that no frame of the slot is of (a tail call)
- *  - a call of a named function, with a slot below the newest one; its arc is what the call had last, if that fits
+ *  - a call of a named function, with a slot below the newest one
  *  - what an entry of a linkage table jumps to, come to by such a call or jump
  *  - running on, or a direct jump, into a named function that no frame of the newest slot is of
  *  - a return that ends the frames of the newest slot and leads into the function of the frame before them
@@ -14,6 +14,9 @@
  *
  * With one event, blocks that stay in their function have no record, but count in generated code: a record's sum
  * says what they counted since the record before. If that is not 0, control came to the function by another block.
+ *
+ * What makes it fast: an arc is not looked up while a call leads where it led last; and where the next record
+ * begins follows from the way that a branch is expected to go, not from what memory says (ahead()).
  */
 #include "model/core/calls/inside.h"
 
@@ -24,43 +27,57 @@
 struct quick_state {
 	struct calls *calls;
 	struct calls_stack *stack;
-	uint64_t slot;
+	struct calls_frame *top;
+	struct calls_step *last;     /* of the block before; NULL: it is not known */
+	uint64_t slot, behind;       /* as in the stack */
 	uint64_t total, went, quiet; /* of the one event; as in the stack */
-	bool between;                /* quiet blocks were executed before the block */
-	const struct calls_step
-		*last; /* of the block before, once one was run here; until then the stack has it */
-	uint32_t last_number, pending;
-	bool one;
+	uint32_t pending;
+	bool between; /* quiet blocks were executed before the block */
+	bool conditional, one;
 };
+
+/* The block ends where the call or jump is. (A number from before a part of the record ended is of another block.)
+ */
+static ALWAYS_INLINE bool ends_at(const struct calls_step *step, uint64_t site, uint32_t site_module)
+{
+	return step->pc + step->length - 1 == site && step->module == site_module;
+}
 
 static ALWAYS_INLINE struct quick_state take(struct calls *calls, struct calls_stack *s, bool one)
 {
+	struct calls_step *last = &calls->steps[s->last];
 	return (struct quick_state){.calls = calls,
 				    .stack = s,
+				    .top = calls_top(s),
+				    .last = ends_at(last, s->site, s->site_module) ? last : NULL,
 				    .slot = s->slot,
+				    .behind = s->behind,
 				    .total = s->totals[0],
 				    .went = s->went,
 				    .quiet = s->quiet,
 				    .pending = s->pending,
+				    .conditional = s->conditional,
 				    .one = one};
 }
 
-static ALWAYS_INLINE void give_back(const struct quick_state *q)
+/* ran: a block at least */
+static ALWAYS_INLINE void give_back(const struct quick_state *q, bool ran)
 {
 	struct calls_stack *s = q->stack;
+	s->conditional = q->conditional;
+	if (!ran)
+		return;
 	if (q->one)
 		s->totals[0] = q->total, s->quiet = q->quiet;
-	if (!q->last)
-		return;
-	s->behind = q->last->pc + q->last->length;
+	s->n = (uint32_t)(q->top - s->frames) + 1;
+	s->behind = q->behind;
 	s->site = s->behind - 1;
 	s->site_module = q->last->module;
-	s->conditional = q->last->conditional;
 	s->pending = q->pending;
 	s->slot = q->slot;
 	s->went = q->went;
 	s->spans_block = 0;
-	s->last = q->last_number;
+	s->last = (uint32_t)(q->last - q->calls->steps);
 }
 
 /* Control came to the function by its block there; 0: by a direct branch or call, to no place that matters. */
@@ -79,85 +96,71 @@ static ALWAYS_INLINE bool came_to_begin(const struct quick_state *q, const struc
 	return q->between ? q->calls->functions.begins[step->function] == q->went : step->begins;
 }
 
-static ALWAYS_INLINE uint64_t behind(const struct quick_state *q)
+static ALWAYS_INLINE uint64_t callee_of(const struct calls_step *step)
 {
-	return q->last ? q->last->pc + q->last->length : q->stack->behind;
+	return (uint64_t)step->module << 32 | step->function; /* never 0 */
 }
 
-/* The frame [s->n], whose slot, site and site_module are set, begins with the block. *cached: the arc that it
- * may be. */
-static ALWAYS_INLINE void push(struct quick_state *q, const struct calls_step *step, uint32_t *cached,
-			       uint32_t call)
+/* The function is the newest frame's. */
+static ALWAYS_INLINE void enter(struct quick_state *q, const struct calls_step *step)
 {
-	struct calls *calls = q->calls;
 	struct calls_stack *s = q->stack;
-	struct record_call_arc *arcs = calls_arcs(calls);
-	struct calls_frame *f = &s->frames[s->n];
-	f->low = f->bytes = 0;
-	f->function = step->function, f->module = step->module, f->call = call;
-	f->kind = CALLS_FRAME, f->linkage = is_linkage(q, step), f->resolves = f->nameless = f->first = 0;
-	struct record_call_arc *arc = &arcs[*cached];
-	if (*cached < calls->record->n_arcs && arc->site == f->site &&
-	    arc->callee == calls->functions.begins[f->function] && arc->site_module == f->site_module &&
-	    arc->callee_module == f->module)
-		f->arc = *cached;
-	else
-		f->arc = *cached = calls_arc_of(calls, f);
-	f->outermost = s->active[f->function]++ == 0;
+	struct calls_frame *f = q->top;
+	f->function = step->function, f->module = step->module;
+	f->outermost = s->active[step->function]++ == 0;
 	if (q->one)
 		f->entry[0] = q->total;
-	for (uint32_t e = 0; !q->one && e < calls->record->n_events; e++)
+	for (uint32_t e = 0; !q->one && e < q->calls->record->n_events; e++)
 		f->entry[e] = s->totals[e];
-	arcs[f->arc].calls++;
-	s->n++;
 }
 
-static ALWAYS_INLINE void pop(struct quick_state *q)
+static ALWAYS_INLINE void leave(struct quick_state *q, struct calls_frame *f)
 {
 	struct calls_stack *s = q->stack;
-	struct calls_frame *top = calls_top(s);
 	if (!q->one)
-		calls_settle_frame(q->calls, s, top);
-	else if (top->outermost)
-		calls_arcs(q->calls)[top->arc].inclusive[0] += q->total - top->entry[0];
-	s->active[top->function]--;
-	s->n--;
+		calls_settle_frame(q->calls, s, f);
+	else if (f->outermost)
+		calls_arcs(q->calls)[f->arc].inclusive[0] += q->total - f->entry[0];
+	s->active[f->function]--;
 }
 
-/* From where the block before ended. */
-static ALWAYS_INLINE bool begin(struct quick_state *q, const struct calls_step *step, uint64_t slot)
+/* A frame begins with the block, from where the block before ended. */
+static ALWAYS_INLINE bool push(struct quick_state *q, const struct calls_step *step, uint64_t slot)
 {
-	struct calls_stack *s = q->stack;
-	struct calls_frame *f = &s->frames[s->n];
-	uint32_t number = q->last ? q->last_number : s->last;
-	if (s->n == s->most)
+	struct calls_step *from = q->last;
+	struct calls_frame *f = q->top + 1;
+	if (!from || f == q->stack->frames + q->stack->most)
 		return false;
 	f->slot = slot;
-	f->site = q->last ? behind(q) - 1 : s->site;
-	f->site_module = q->last ? q->last->module : s->site_module;
-	push(q, step, &q->calls->steps[number].arc, number + 1);
+	f->site = from->pc + from->length - 1, f->site_module = from->module;
+	f->call = (uint32_t)(from - q->calls->steps) + 1;
+	f->kind = CALLS_FRAME, f->resolves = f->nameless = f->first = 0;
+	f->linkage = is_linkage(q, step);
+	q->top = f;
+	enter(q, step);
+	if (from->callee != callee_of(step))
+		from->arc = calls_arc_of(q->calls, f), from->callee = callee_of(step);
+	f->arc = from->arc;
+	calls_arcs(q->calls)[f->arc].calls++;
 	return true;
 }
 
 static ALWAYS_INLINE bool call(struct quick_state *q, const struct calls_step *step)
 {
-	struct calls_stack *s = q->stack;
-	if (came_to(q, step) == behind(q) || calls_top(s)->slot <= q->slot || !begin(q, step, q->slot))
+	if (q->top->slot <= q->slot || came_to(q, step) == q->behind || !push(q, step, q->slot))
 		return false;
-	if (q->slot > s->high)
-		s->high = q->slot;
+	if (q->slot > q->stack->high)
+		q->stack->high = q->slot;
 	return true;
 }
 
-/* Of the frames of the newest slot, but for the newest `but`, none is of the block's function, a handler's, or
- * waits for a function to be resolved. */
-static ALWAYS_INLINE bool is_new_in_group(const struct quick_state *q, const struct calls_step *step, uint32_t but)
+/* Of the frames of the newest slot, from f down, none is of the block's function, a handler's, or waits for a
+ * function to be resolved. */
+static ALWAYS_INLINE bool is_new_in_group(const struct quick_state *q, const struct calls_step *step,
+					  const struct calls_frame *f)
 {
-	const struct calls_stack *s = q->stack;
-	uint64_t slot = calls_top(q->stack)->slot;
-	for (uint32_t n = s->n - but; n && s->frames[n - 1].slot == slot; n--)
-		if (s->frames[n - 1].kind != CALLS_FRAME || s->frames[n - 1].resolves ||
-		    s->frames[n - 1].function == step->function)
+	for (uint64_t slot = q->top->slot; f >= q->stack->frames && f->slot == slot; f--)
+		if (f->kind != CALLS_FRAME || f->resolves || f->function == step->function)
 			return false;
 	return true;
 }
@@ -165,18 +168,25 @@ static ALWAYS_INLINE bool is_new_in_group(const struct quick_state *q, const str
 /* Into another function without a call. */
 static ALWAYS_INLINE bool flow(struct quick_state *q, const struct calls_step *step)
 {
-	return is_new_in_group(q, step, 0) && begin(q, step, calls_top(q->stack)->slot);
+	return is_new_in_group(q, step, q->top) && push(q, step, q->top->slot);
 }
 
 /* What a linkage table's entry was called, or jumped to, as goes on where that jumps. */
 static ALWAYS_INLINE bool forward(struct quick_state *q, const struct calls_step *step)
 {
-	const struct calls_frame *top = calls_top(q->stack);
-	if (q->stack->n < 2 || !top->call || is_linkage(q, step) || !is_new_in_group(q, step, 1))
+	struct calls_frame *f = q->top;
+	if (f == q->stack->frames || !f->call || is_linkage(q, step) || !is_new_in_group(q, step, f - 1))
 		return false;
-	uint32_t *cached = &q->calls->steps[top->call - 1].forwarded;
-	pop(q); /* the new frame has the slot and the site of this one */
-	push(q, step, cached, 0);
+	struct calls_step *from = &q->calls->steps[f->call - 1];
+	if (!ends_at(from, f->site, f->site_module))
+		return false;
+	leave(q, f);
+	enter(q, step); /* the new frame has the slot and the site of this one */
+	if (from->forwarded_callee != callee_of(step))
+		from->forwarded = calls_arc_of(q->calls, f), from->forwarded_callee = callee_of(step);
+	f->arc = from->forwarded;
+	f->call = 0, f->linkage = 0;
+	calls_arcs(q->calls)[f->arc].calls++;
 	return true;
 }
 
@@ -184,10 +194,9 @@ static ALWAYS_INLINE bool forward(struct quick_state *q, const struct calls_step
  * locals. */
 static ALWAYS_INLINE bool jump_at_slot(struct quick_state *q, const struct calls_step *step)
 {
-	const struct calls_frame *top = calls_top(q->stack);
-	bool stays = top->function == step->function;
-	if (stays)
-		return top->kind == CALLS_FRAME && !top->resolves && is_new_in_group(q, step, 1);
+	const struct calls_frame *top = q->top;
+	if (top->function == step->function)
+		return top->kind == CALLS_FRAME && !top->resolves && is_new_in_group(q, step, top - 1);
 	return flow(q, step);
 }
 
@@ -198,22 +207,21 @@ static ALWAYS_INLINE bool is_in(const struct calls_frame *f, const struct calls_
 
 static ALWAYS_INLINE bool end(struct quick_state *q, const struct calls_step *step, bool nameless)
 {
-	struct calls_stack *s = q->stack;
-	uint32_t n = s->n;
-	while (n && s->frames[n - 1].slot == q->slot && s->frames[n - 1].kind == CALLS_FRAME)
-		n--;
-	if (n == s->n || !n || s->frames[n - 1].slot <= q->slot || !is_in(&s->frames[n - 1], step, nameless))
+	struct calls_frame *to = q->top;
+	while (to > q->stack->frames && to->slot == q->slot && to->kind == CALLS_FRAME)
+		to--;
+	if (to == q->top || to->slot <= q->slot || !is_in(to, step, nameless))
 		return false;
-	while (s->n > n)
-		pop(q);
+	for (; q->top > to; q->top--)
+		leave(q, q->top);
 	return true;
 }
 
 /* Control comes to the block; false: by more steps than these, and nothing has changed. */
 static ALWAYS_INLINE bool come(struct quick_state *q, const struct calls_step *step)
 {
-	const struct calls_stack *s = q->stack;
-	const struct calls_frame *top = &s->frames[s->n - 1];
+	const struct calls_frame *top = q->top;
+	uint64_t high = q->stack->high;
 	switch (q->pending) {
 	case CALLS_NOTHING: return top->function == step->function || flow(q, step);
 	case CALLS_JUMP:
@@ -222,7 +230,7 @@ static ALWAYS_INLINE bool come(struct quick_state *q, const struct calls_step *s
 		if (q->slot == top->slot)
 			return jump_at_slot(q, step);
 		return top->function == step->function && !q->calls->n_kept && !came_to_begin(q, step) &&
-		       q->slot < top->slot && (!s->high || q->slot <= s->high);
+		       q->slot < top->slot && (!high || q->slot <= high);
 	case CALLS_CALL: return call(q, step);
 	case CALLS_RETURN: return end(q, step, false);
 	default: return false;
@@ -236,19 +244,20 @@ static ALWAYS_INLINE bool come_nameless(struct quick_state *q, const struct call
 		return false;
 	if (q->pending == CALLS_RETURN)
 		return end(q, step, true);
-	return q->pending == CALLS_NOTHING && is_in(calls_top(q->stack), step, true);
+	return q->pending == CALLS_NOTHING && is_in(q->top, step, true);
 }
 
-static ALWAYS_INLINE void go(struct quick_state *q, const struct calls_step *step, uint32_t number,
-			     const uint64_t *values)
+static ALWAYS_INLINE void go(struct quick_state *q, struct calls_step *step, const uint64_t *values)
 {
 	q->pending = step->pending;
 	q->last = step;
-	q->last_number = number;
-	if (step->pending != CALLS_NOTHING)
-		q->slot = (uint64_t)(int64_t)step->displacement +
-			  (step->value == TRACE_NO_VALUE ? 0 : values[step->value]);
-	if (q->one && step->pending != CALLS_NOTHING)
+	q->behind = step->pc + step->length;
+	q->conditional = step->conditional;
+	if (step->pending == CALLS_NOTHING)
+		return;
+	q->slot = (uint64_t)(int64_t)step->displacement +
+		  (step->value == TRACE_NO_VALUE ? 0 : values[step->value]);
+	if (q->one)
 		q->went = step->branches ? values[0] : 0;
 }
 
@@ -259,23 +268,48 @@ static void count_events(struct calls *calls, struct calls_stack *s, uint32_t nu
 		s->totals[e] += counts[e];
 }
 
+/* Where the branch went is said before control comes to the block. */
+static ALWAYS_INLINE void resolve(struct quick_state *q, const struct calls_step *step)
+{
+	if (q->conditional && q->behind != step->pc)
+		for (uint32_t e = 0; e < q->calls->record->n_events; e++)
+			q->stack->totals[e] += (uint64_t)(int64_t)q->calls->taken[e];
+	q->conditional = false;
+}
+
+/* Where the record behind one with so many values is. Each way adds a constant: with a sum, every record would
+ * wait until the step of the one before has come from memory. */
+static ALWAYS_INLINE const uint64_t *ahead(const uint64_t *at, unsigned values)
+{
+#define STAYS_A_BRANCH(at) __asm__("" : "+r"(at))
+	if (values == 3) {
+		at += 4;
+		STAYS_A_BRANCH(at);
+	} else if (values == 2) {
+		at += 3;
+		STAYS_A_BRANCH(at);
+	} else if (values == 1) {
+		at += 2;
+		STAYS_A_BRANCH(at);
+	} else {
+		at += 1 + values;
+	}
+	return at;
+}
+
 static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, const uint64_t *entries, size_t i,
 				size_t n, bool one)
 {
 	struct quick_state q = take(calls, s, one);
-	while (i < n && s->n) {
-		if (entries[i] & TRACE_MARK)
-			break;
-		uint32_t number = (uint32_t)entries[i];
-		const struct calls_step *step = &calls->steps[number];
+	const uint64_t *at = entries + i, *to = entries + n;
+	while (at < to && !(*at & TRACE_MARK)) {
+		uint32_t number = (uint32_t)*at;
+		struct calls_step *step = &calls->steps[number];
 		if (!step->function && !step->nameless)
 			break;
-		if (!one) { /* where the branch went is said before control comes to the block */
-			give_back(&q);
-			q.last = NULL;
-			calls_resolve(calls, s, step->pc);
-		}
-		uint64_t quiet = one ? entries[i + step->quiet] : 0;
+		if (!one)
+			resolve(&q, step);
+		uint64_t quiet = one ? at[step->quiet] : 0;
 		q.between = one && quiet != q.quiet;
 		if (step->function ? !come(&q, step) : !come_nameless(&q, step))
 			break;
@@ -283,11 +317,17 @@ static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, cons
 			q.total += quiet - q.quiet + step->count, q.quiet = quiet;
 		else
 			count_events(calls, s, number);
-		go(&q, step, number, entries + i + 1);
-		i += 1u + step->values;
+		go(&q, step, at + 1);
+		at = ahead(at, step->values);
 	}
-	give_back(&q);
-	return i;
+	give_back(&q, at != entries + i);
+	return (size_t)(at - entries);
+}
+
+void calls_forget_arcs(struct calls *calls, uint32_t n)
+{
+	for (uint32_t i = 0; calls->steps && i < n; i++)
+		calls->steps[i].callee = calls->steps[i].forwarded_callee = 0;
 }
 
 void calls_describe_step(const struct calls *calls, const struct trace_program *program, uint32_t number,
@@ -326,5 +366,7 @@ void calls_describe_step(const struct calls *calls, const struct trace_program *
 
 size_t calls_run_quick(struct calls *calls, struct calls_stack *s, const uint64_t *entries, size_t i, size_t n)
 {
+	if (!s->n)
+		return i;
 	return calls->quiet ? run(calls, s, entries, i, n, true) : run(calls, s, entries, i, n, false);
 }
