@@ -71,6 +71,7 @@ struct costs {
 	uint64_t made_unix;
 	double seconds;    /* that measuring took */
 	double confidence; /* of low and high */
+	double clock_part; /* of a table that has just been measured: how far the clock may be off, as part of it */
 	struct cost of[OPERATIONS];
 };
 

@@ -31,9 +31,13 @@ static struct cost_series series_of(const struct cost_times *times, enum cost_ex
 /* A time is never below 0, whatever noise says. */
 static double seconds_of(double ns) { return ns > 0 ? ns * 1e-9 : 0; }
 
+/* Of the clock: its frequency differs from one calibration to the next by as much at least. On an idle AMD EPYC the
+ * times of one calibration's sweeps were equal to 0.1 %, and those of another 0.5 to 2 % beside them. */
+static const double CLOCK_PART = 0.02;
+
 struct deriving {
 	const struct cost_times *times;
-	double confidence;
+	double confidence, clock_part;
 	struct costs *costs;
 	bool failed;
 };
@@ -56,8 +60,10 @@ static void add(struct deriving *d, enum cost_operation operation, const struct 
 	*cost = (struct cost){.known = true, .n = typical->n, .low = NAN, .high = NAN};
 	cost->typical = seconds_of(stats_median(typical->ns, typical->n));
 	if (stats_median_interval(typical->ns, typical->n, of_another(d->confidence), &interval)) {
-		cost->low = seconds_of(interval.low);
-		cost->high = seconds_of(interval.high);
+		double low = fmin(interval.low, stats_quantile(typical->ns, typical->n, 0.1)),
+		       high = fmax(interval.high, stats_quantile(typical->ns, typical->n, 0.9));
+		cost->low = seconds_of(low) * (1 - d->clock_part);
+		cost->high = seconds_of(high) * (1 + d->clock_part);
 	}
 	cost->least = seconds_of(least ? stats_median(least->ns, least->n)
 				       : stats_quantile(typical->ns, typical->n, 0.1));
@@ -130,13 +136,16 @@ static void add_kernel(struct deriving *d)
 
 bool costs_derive(const struct cost_times *times, double confidence, struct costs *costs, struct error *err)
 {
-	struct deriving d = {.times = times, .confidence = confidence, .costs = costs};
+	struct deriving d = {.times = times, .confidence = confidence, .clock_part = CLOCK_PART, .costs = costs};
 	costs->measured = true;
 	costs->confidence = confidence;
 	/* an addition takes one cycle on every CPU that Linux runs on */
 	struct cost_series dependent = series_of(times, EXPERIMENT_DEPENDENT, NOTHING, 1);
 	double cycle = dependent.n ? seconds_of(stats_median(dependent.ns, dependent.n)) : 0;
 	costs->clock_hz = cycle > 0 ? 1 / cycle : NAN;
+	for (size_t i = 0; cycle > 0 && i < dependent.n; i++)
+		d.clock_part = fmax(d.clock_part, fabs(seconds_of(dependent.ns[i]) - cycle) / cycle);
+	costs->clock_part = d.clock_part;
 	add_core(&d);
 	add_memory(&d);
 	add_kernel(&d);

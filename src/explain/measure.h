@@ -9,11 +9,13 @@
  *     decides what a cache keeps of it, and that differs from one calibration to the next. A sweep's time is the
  *     median of its rounds.
  *  3. A cost that is a difference of two experiments is taken within a sweep, before the median.
- *  4. `typical` is a median over the sweeps. Between low and high another calibration's lies, with that
- *     confidence: the distribution-free interval of the median (binomial order statistics,
- *     stats_median_interval()), as much wider as the difference of two medians is. Where no experiment gives a
- *     minimum or a maximum, it is the lower or the upper decile of the sweeps.
- *  5. costs_derive() knows no clock: tests plant times. */
+ *  4. `typical` is a median over the sweeps. Where no experiment gives a minimum or a maximum, it is the lower or
+ *     the upper decile of the sweeps.
+ *  5. Between low and high another calibration's typical lies, with that confidence: the distribution-free
+ *     interval of the median (binomial order statistics, stats_median_interval()), as much wider as the difference
+ *     of two medians is; at least the sweeps' deciles, as slow moments may last longer than a calibration; and
+ *     beyond that what the clock's frequency may differ by.
+ *  6. costs_derive() knows no clock: tests plant times. */
 #ifndef TARE_EXPLAIN_MEASURE_H
 #define TARE_EXPLAIN_MEASURE_H
 

@@ -14,6 +14,13 @@ static const char *time_cell(struct document *d, double seconds)
 	return document_printf(d, "%.*f", seconds < 99.95e-9 ? 2 : 0, seconds * 1e9);
 }
 
+/* Of the clock that is shown below the table. */
+static const char *cycles_cell(struct document *d, const struct costs *costs, double seconds)
+{
+	double cycles = seconds * costs->clock_hz;
+	return isnan(cycles) ? "-" : document_printf(d, "%.*f", cycles < 99.95 ? 1 : 0, cycles);
+}
+
 /* "±0.02": the farther end of the interval. */
 static const char *interval_cell(struct document *d, const struct cost *cost)
 {
@@ -24,11 +31,12 @@ static const char *interval_cell(struct document *d, const struct cost *cost)
 
 static void add_table(struct document *d, const struct costs *costs)
 {
-	static const char *const headings[] = {"cost, ns", "typical", "\u00b1", "least", "most", "measured as"};
-	struct columns *columns = document_add_columns(d, costs->measured ? 6 : 5);
+	static const char *const headings[] = {"cost, ns", "typical", "\u00b1",     "cycles",
+					       "least",    "most",    "measured as"};
+	struct columns *columns = document_add_columns(d, costs->measured ? 7 : 5);
 	if (!columns)
 		return;
-	size_t skip = costs->measured ? 0 : 1, last = columns->n - 1;
+	size_t skip = costs->measured ? 0 : 2, last = columns->n - 1;
 	for (size_t i = 0; i < columns->n; i++)
 		columns->headings[i] = headings[i >= 2 ? i + skip : i];
 	columns->headings[last] = costs->measured ? "measured as" : "source";
@@ -42,8 +50,10 @@ static void add_table(struct document *d, const struct costs *costs)
 		struct columns_row row = {
 			.cells = {operation_name((enum cost_operation)i), time_cell(d, cost->typical)}};
 		size_t at = 2;
-		if (costs->measured)
+		if (costs->measured) {
 			row.cells[at++] = interval_cell(d, cost);
+			row.cells[at++] = cycles_cell(d, costs, cost->typical);
+		}
 		row.cells[at++] = time_cell(d, cost->least);
 		row.cells[at++] = time_cell(d, cost->most);
 		row.cells[at] = document_escaped(d, cost->source);
@@ -65,9 +75,11 @@ void report_costs_text(FILE *out, const struct costs *costs, const struct report
 	if (!isnan(costs->clock_hz))
 		document_add(&d, BLOCK_NOTE, "-",
 			     document_printf(&d,
-					     costs->measured ? "one dependent addition a cycle: %.0f MHz"
-							     : "clock: %.0f MHz",
-					     costs->clock_hz * 1e-6));
+					     costs->measured
+						     ? "one dependent addition a cycle: %.0f MHz; another time "
+						       "the clock may differ by %.0f %%"
+						     : "clock: %.0f MHz",
+					     costs->clock_hz * 1e-6, ceil(100 * costs->clock_part)));
 	if (costs->measured)
 		document_add(
 			&d, BLOCK_NOTE, "-",

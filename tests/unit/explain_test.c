@@ -188,7 +188,21 @@ static void derivations(void)
 	ok(is(&c, OPERATION_PAGE_FAULT, 500, 500, 500), "a page fault: the first touch less the second");
 	ok(is(&c, OPERATION_SYSTEM_CALL, 90, 90, 90), "a system call");
 	ok(close_to(c.clock_hz, 1e9), "an addition is a cycle");
+	const struct cost *l2 = &c.of[OPERATION_L2_HIT];
+	ok(close_to(l2->low, 14e-9 * 0.98) && close_to(l2->high, 14e-9 * 1.02),
+	   "sweeps that agree exactly are of one clock: another's may differ by 2 %%");
 	costs_free(&c);
+
+	/* one sweep of eleven at nine tenths of the clock, another at twice the time */
+	t->ns[EXPERIMENT_DEPENDENT][2] = 1.1;
+	t->ns[EXPERIMENT_L2_CHASE][3] = t->ns[EXPERIMENT_L2_CHASE][4] = 28;
+	c = (struct costs){0};
+	ok(costs_derive(t, 0.95, &c, &err) && close_to(c.clock_part, 0.1) && close_to(l2->typical, 14e-9) &&
+		   close_to(l2->low, 14e-9 * 0.9) && close_to(l2->high, 28e-9 * 1.1),
+	   "a clock that differs more widens the interval, and so do slow sweeps");
+	costs_free(&c);
+	free(t);
+	t = planted();
 
 	/* a slow sweep hits both parts of a difference: its median does not see it */
 	t->ns[EXPERIMENT_NEAR_SPREAD][3] = 1011;
@@ -202,15 +216,16 @@ static void derivations(void)
 	ok(!c.of[OPERATION_L3_HIT].known, "a level that is not there has no cost");
 	ok(is(&c, OPERATION_PAGE_FAULT, 0, 0, 0), "no cost is below 0");
 
-	/* 11 values: another median lies in an interval of 99.44 %, from the 1st to the 11th (binomial, 0.9990) */
+	/* 11 values: another median lies in an interval of 99.44 %, from the 1st to the 11th (binomial, 0.9990); and
+	 * the clock may differ by 2 % */
 	for (size_t i = 0; i < t->sweeps; i++)
 		t->ns[EXPERIMENT_SYSTEM_CALL][i] = (double)(100 + 10 * ((i * 7) % 11));
 	struct costs again = {0};
 	ok(costs_derive(t, 0.95, &again, &err), "sweeps may differ");
 	const struct cost *call = &again.of[OPERATION_SYSTEM_CALL];
-	ok(close_to(call->typical, 150e-9) && close_to(call->low, 100e-9) && close_to(call->high, 200e-9) &&
-		   call->n == 11,
-	   "the interval for the median of 11 others is from the 1st to the 11th");
+	ok(close_to(call->typical, 150e-9) && close_to(call->low, 0.98 * 100e-9) &&
+		   close_to(call->high, 1.02 * 200e-9) && call->n == 11,
+	   "the interval for the median of 11 others is from the 1st to the 11th, and 2 %% of the clock beyond");
 	ok(close_to(call->least, 110e-9) && close_to(call->most, 190e-9),
 	   "least and most are the deciles where no experiment gives them");
 
