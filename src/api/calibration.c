@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/calibration_passes.h"
+#include "api/interrupts.h"
 #include "api/own_add.h"
 #include "api/stubs.h"
 #include "measure/measure.h"
@@ -278,15 +279,18 @@ struct region_tare *region_tare_new(const struct region_set *r)
 	tare->mixed_reads = tare->reads.by_user && tare->reads.by_call;
 	enum interface interface = tare->reads.by_user ? INTERFACE_LIBRARY_USER : INTERFACE_LIBRARY_READ;
 	bool has_calls = false, has_stubs = false;
+	double interrupts[TARE_EVENTS_MOST] = {0};
 	int on = __atomic_exchange_n(&tare_regions_on, 1, __ATOMIC_RELAXED);
 	around = tare_region("tare: calibration, around", NULL);
 	other = tare_region("tare: calibration, other", NULL);
 	has_calls = around && other && measure_interface(empty_pass, enter_pass, leave_pass, false, n, calls);
 	has_stubs = has_calls && measure_stubs(n, stubs);
+	has_calls = has_calls && interrupts_measure(n, interrupts);
 	__atomic_store_n(&tare_regions_on, on, __ATOMIC_RELAXED);
 	for (size_t e = 0; e < n; e++) {
 		struct event_tare *event = &tare->events[e];
 		const char *name = tare_event_name(r->model, e);
+		event->interrupt = r->model->events.items[e].event.levels == LEVEL_USER ? interrupts[e] : 0;
 		event->subtracts = has_calls &&
 				   set_costs(&tare->calibration, name, interface, calls, e,
 					     call_site(&r->model->events.items[e].event), &event->calls);
@@ -352,6 +356,7 @@ void region_net(const struct region_tare *tare, const struct tare_region *region
 		subtraction_widen(&out->s, larger((double)reading->running_ns / TICK_NS * costs.region.value,
 						  (double)tare->reads.again * again));
 	}
+	subtraction_widen(&out->s, e->interrupt * ((double)sums->faults + interrupts_most(reading->running_ns)));
 	if (!own_add_whole)
 		subtraction_widen(&out->s, (double)reading->running_ns / TICK_NS * OWN_ADD_AGAIN);
 	out->state = out->s.state == SUBTRACTED ? NET_SUBTRACTED : NET_REFUSED;

@@ -22,6 +22,8 @@ struct event_tare {
 	bool has_stubs;
 	bool bounded;                                             /* not constant, but calibrated: */
 	double bound_first, bound_pass, bound_enter, bound_leave; /* the most that any process counted */
+	/* what an interrupt or page fault adds (interrupts.h); 0 with the kernel's part, which has it */
+	double interrupt;
 };
 
 struct region_tare {

@@ -43,7 +43,8 @@ struct reporting {
 	FILE *out;
 	const struct region_set *r;
 	struct region_tare *tare;
-	uint64_t *known; /* of each thread, by its place in the list: regions that it entered */
+	/* of each thread, by its place in the list: regions that it entered, and its page faults */
+	uint64_t *known, *faults;
 };
 
 static const char *state_text(const struct tare_reading *reading, const struct net_count *net)
@@ -203,8 +204,10 @@ static void put_region(const struct reporting *to, const struct tare_region *reg
 		const struct slot *slot = slot_find(threads[t], region->id);
 		if (slot)
 			region_sums_add(&all, threads[t], slot);
-		if (slot && slot->entries)
+		if (slot && slot->entries) {
 			others += to->known[t] - 1;
+			all.faults += to->faults[t];
+		}
 	}
 	if (!all.passes.threads)
 		return;
@@ -226,6 +229,7 @@ static void put_region(const struct reporting *to, const struct tare_region *reg
 		char thread[32];
 		if (slot)
 			region_sums_add(&one, threads[t], slot);
+		one.faults = to->faults[t];
 		if (!one.passes.threads)
 			continue;
 		region_sums_finish(&one, r);
@@ -356,7 +360,14 @@ bool region_report(const struct region_set *r, int fd)
 		threads[at++] = t;
 	qsort(threads, n_threads, sizeof(struct region_thread *), by_number);
 	/* the list and the threads are those of before: what this makes is not in the report */
-	if (!(to.known = calloc(n_threads, sizeof *to.known)) || !(to.tare = region_tare_new(r))) {
+	if (!(to.known = calloc(n_threads, sizeof *to.known)) ||
+	    !(to.faults = calloc(n_threads, sizeof *to.faults))) {
+		errno = ENOMEM;
+		goto out;
+	}
+	for (size_t t = 0; t < n_threads; t++)
+		to.faults[t] = region_thread_faults(threads[t]);
+	if (!(to.tare = region_tare_new(r))) {
 		errno = ENOMEM;
 		goto out;
 	}
@@ -372,6 +383,7 @@ bool region_report(const struct region_set *r, int fd)
 out:
 	region_tare_free(to.tare);
 	free(to.known);
+	free(to.faults);
 	free(threads);
 	free(list);
 	return done;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "api/interrupts.h"
 #include "api/watched.h"
 #include "backend/perf/counter/counter.h"
 
@@ -125,6 +126,8 @@ static struct region_thread *thread_new(struct region_set *r)
 		munmap(thread, bytes);
 		return none;
 	}
+	thread->faults_before = faults_of_thread();
+	thread->process_faults_before = faults_of_process();
 	thread->number = atomic_fetch_add(&r->n_threads, 1);
 	thread->next = atomic_load(&r->threads);
 	while (!atomic_compare_exchange_weak(&r->threads, &thread->next, thread))
@@ -145,6 +148,15 @@ void region_thread_watch(void)
 		atomic_store(&thread->lost, true);
 }
 
+uint64_t region_thread_faults(const struct region_thread *thread)
+{
+	if (atomic_load(&((struct region_thread *)thread)->ended))
+		return atomic_load(&((struct region_thread *)thread)->faults);
+	if (thread == region_thread_known())
+		return faults_of_thread() - thread->faults_before;
+	return faults_of_process() - thread->process_faults_before;
+}
+
 /* The key's destructor. The counts stay; the thread may come back (another key's destructor with a region in it).
  */
 void region_thread_end(void *of)
@@ -153,6 +165,7 @@ void region_thread_end(void *of)
 	if (!thread->set) /* in a forked child */
 		return;
 	region_thread_watch();
+	atomic_store(&thread->faults, faults_of_thread() - thread->faults_before);
 	atomic_store(&region_here, NULL);
 	atomic_store(&thread->ended, true);
 	close_all(thread->set);

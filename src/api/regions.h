@@ -100,6 +100,9 @@ struct region_thread {
 	_Atomic int os_errno; /* why it has no counters; 0 when it has */
 	_Atomic bool ended;   /* its counters are closed */
 	_Atomic bool lost;    /* its counters were taken away (watched.h) */
+	/* page faults of the thread and of the process until its first region; the thread's since, at its end */
+	uint64_t faults_before, process_faults_before;
+	_Atomic uint64_t faults;
 	_Atomic(struct slot *) chunks[CHUNKS_MOST];
 };
 
@@ -145,12 +148,15 @@ bool region_enter_slowly(struct tare_region *region);
 void region_leave_slowly(struct tare_region *region);
 /* Of the calling thread: have its counters been taken away? */
 void region_thread_watch(void);
+/* Page faults of a thread since its first region, at most. */
+uint64_t region_thread_faults(const struct region_thread *thread);
 void region_thread_reads(const struct region_thread *thread, struct tare_reads *out);
 /* Adds what a slot has to passes, sums and `unread`. */
 struct region_sums {
 	struct tare_region_passes passes;
 	uint64_t unread, strays, pending;
 	bool lost;
+	uint64_t faults; /* region_report.c's: most page faults that its threads had */
 	uint64_t inside[3];
 	struct tare_reading readings[TARE_EVENTS_MOST]; /* raw, until region_sums_finish() */
 };
