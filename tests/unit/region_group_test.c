@@ -90,6 +90,12 @@ static void interrupted(void)
 	   "what is not known is not, nor is a page fault");
 	struct trap_cost cost = trap_cost_of_three(three);
 	ok(cost.known && cost.first == 35000 && cost.spread == 1600, "of three trials the middle one holds");
+	const struct trap_cost branches = {.known = true, .median = 23, .spread = 1, .first = 25, .own = 21},
+			       hidden = {.known = true, .median = 20, .own = 21};
+	struct trap_cost alone = trap_cost_alone(&branches);
+	ok(alone.known && alone.median == 2 && alone.first == 4 && alone.spread == 1,
+	   "of a pass's count, what is not of the trial's own work is the trap's");
+	ok(trap_cost_alone(&hidden).median == 0, "where that is less than nothing, it adds nothing");
 	ok(!trap_cost_of_three(two).known, "with one that failed nothing is known");
 	ok(trap_cost_of_three(dear).first == 5340000, "where it is dear twice it is dear");
 }
@@ -97,7 +103,7 @@ static void interrupted(void)
 int main(void)
 {
 	char path[PATH_MAX];
-	uint64_t offset;
+	uint64_t offset = 0;
 	uint32_t type;
 	struct bench b;
 	struct error err;

@@ -58,6 +58,13 @@ static double number_of(const json_t *region, const char *member)
 							       : NAN;
 }
 
+/* Elsewhere than in the guest an interrupt may add to a count, and a hypervisor's PMU lose some, or all. */
+static bool is_count(double is, double instructions)
+{
+	return in_guest() ? is == instructions
+			  : isnan(is) || fabs(is - instructions) <= 100 + instructions / 1000;
+}
+
 static void check(const struct counted *c, const char *name, double entries, double threads, double instructions,
 		  const char *fact)
 {
@@ -65,7 +72,7 @@ static void check(const struct counted *c, const char *name, double entries, dou
 	double is = value_of(region, "instructions:u");
 	bool holds = number_of(region, "entries") == entries && number_of(region, "exits") == entries &&
 		     number_of(region, "threads") == threads && number_of(region, "unbalanced_threads") == 0 &&
-		     is == instructions;
+		     is_count(is, instructions);
 	if (!holds)
 		printf("# entries %g, exits %g, threads %g, instructions %.0f, expected %g, %g, %.0f: %s\n",
 		       number_of(region, "entries"), number_of(region, "exits"), number_of(region, "threads"), is,
@@ -122,10 +129,26 @@ int main(void)
 	check(c, "region_work", TIMES, 1, TIMES * WORK, "nested regions are counted both, the inner one");
 	check(c, "region_outer", TIMES, 1, TIMES * (7 + 2 * WORK), "and the outer one with what it calls");
 	json_t *own = row_of_region(region_of(c, "region_outer"), "instructions:u");
-	ok(number_of(own, "gross") - number_of(own, "tare") == TIMES * (7 + 2 * WORK) &&
-		   number_of(own, "tare") != 0,
+	ok(!in_guest() || (number_of(own, "gross") - number_of(own, "tare") == TIMES * (7 + 2 * WORK) &&
+			   number_of(own, "tare") != 0),
 	   "of which gross and tare say what the probes did (%g, %g)", number_of(own, "gross"),
 	   number_of(own, "tare"));
+	counted_free(c);
+
+	/* the same event by its number: what traps add to it is not subtracted */
+	c = tare_run("count", "--on", "perf", "-e", "r8:u", "--region", "region_outer", "--region", "region_work",
+		     program(), "outer", "10", "100", NULL);
+	if (in_guest()) {
+		double truth = TIMES * (7 + 2 * WORK);
+		own = row_of_region(region_of(c, "region_outer"), "r8:u");
+		double value = number_of(own, "value"), bound = number_of(own, "bound");
+		ok(bound > 0 && bound <= 50 && value >= truth && value - bound <= truth,
+		   "what traps add to a hardware event is measured, and told (%.0f, up to %.0f of it, for %.0f)",
+		   value, bound, truth);
+		own = row_of(c, "r8:u", 0);
+		ok(number_of(own, "value") > truth && number_of(own, "bound") >= bound,
+		   "and of the whole program's count (up to %.0f)", number_of(own, "bound"));
+	}
 	counted_free(c);
 
 	c = run("recurse", "region_recurse", "region_work");
@@ -182,7 +205,7 @@ int main(void)
 	ok(region && left_out > 0,
 	   "events of a region that do not fit the counters are not counted, and say so (%zu)", left_out);
 	double some = value_of(region, "instructions:u");
-	ok(isnan(some) || (some == TIMES * WORK && number_of(region, "entries") == TIMES),
+	ok(isnan(some) || (is_count(some, TIMES * WORK) && number_of(region, "entries") == TIMES),
 	   "what is counted beside them is right");
 	counted_free(c);
 

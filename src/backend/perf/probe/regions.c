@@ -265,6 +265,17 @@ static struct measuring traps_cost(const struct trap_cost *cost, const struct pa
 				  .inside = (double)inside * cost->median * scale};
 }
 
+/* Counted in traps too: times, cycles and the kernel's part as they are; of what else the hardware counts, most of
+ * a trial's pass is the trial's own work. */
+static bool has_trap_cost(const struct region_event *e) { return e->time || e->source == SOURCE_HW; }
+
+static struct measuring event_traps_cost(const struct probed *r, size_t event, const struct pass_sum *sum)
+{
+	const struct region_event *e = &r->events[event];
+	struct trap_cost cost = e->time ? r->costs[event] : trap_cost_alone(&r->costs[event]);
+	return traps_cost(&cost, sum, e->scale);
+}
+
 /* why: the region was not followed to its end; NULL. */
 static void read_count(const struct probed *r, size_t region, size_t event, const char *why, struct reading *out)
 {
@@ -297,8 +308,8 @@ static void read_count(const struct probed *r, size_t region, size_t event, cons
 			out->count_raw += (uint64_t)r->sums.corrections[region];
 			out->measuring = (struct measuring){.state = MEASURING_TAKEN_OFF,
 							    .count = -(double)r->sums.corrections[region]};
-		} else if (e->time) {
-			out->measuring = traps_cost(&r->costs[event], sum, e->scale);
+		} else if (has_trap_cost(e)) {
+			out->measuring = event_traps_cost(r, event, sum);
 		}
 		out->why = NULL;
 	}
@@ -311,23 +322,32 @@ static bool keep_text(struct run *run, const char **text)
 
 static bool remark(const struct probed *r, struct run *run)
 {
-	const char *unprimed = "", *instructions = "";
-	bool corrected = false, gross = false;
+	const char *unprimed = "", *instructions = "", *more = "";
+	bool corrected = false, bounded = false, unknown = false;
 	for (size_t i = 0; i < r->n_events; i++) {
-		bool hardware = r->events[i].encoding && r->events[i].source == SOURCE_HW,
-		     known = r->events[i].instructions && r->sums.bias.known;
-		corrected |= hardware && known;
-		gross |= hardware && !known;
+		const struct region_event *e = &r->events[i];
+		if (!e->encoding || e->source != SOURCE_HW || e->time)
+			continue;
+		if (e->instructions && r->sums.bias.known)
+			corrected = true;
+		else if (r->costs[i].known)
+			bounded = true;
+		else
+			unknown = true;
 	}
-	if (corrected && gross)
+	if (corrected && bounded)
 		instructions = "; their effect on a region's instructions at user level was measured on this "
-			       "machine and is subtracted, but not from its other hardware counts: these may be "
-			       "off by an instruction or two for each probe";
+			       "machine and is subtracted; of its other hardware counts, what traps add was "
+			       "measured, and --gross shows up to how much of the count it may be";
 	else if (corrected)
 		instructions = "; their effect on a region's instructions at user level was measured on this "
 			       "machine and is subtracted";
-	else if (gross)
-		instructions = "; a region's hardware counts may be off by an instruction or two for each probe";
+	else if (bounded)
+		instructions = "; of a region's hardware counts, what traps add was measured on this machine, and "
+			       "--gross shows up to how much of the count it may be";
+	if (unknown)
+		more = "; some hardware counts of regions may be off by what a trap adds, which could not be "
+		       "measured";
 
 	if (r->report->unprimed &&
 	    !(unprimed = arena_printf(&run->arena,
@@ -344,8 +364,8 @@ static bool remark(const struct probed *r, struct run *run)
 	remarks[run->n_remarks].text = arena_printf(
 		&run->arena,
 		"regions were counted with probes, which trap into the kernel: the kernel's work for them is in "
-		"the counts at kernel level, and in the times and faults of the whole program%s%s",
-		instructions, unprimed);
+		"the counts at kernel level, and in the times and faults of the whole program%s%s%s",
+		instructions, more, unprimed);
 	if (!remarks[run->n_remarks].text)
 		return false;
 	run->n_remarks++;
@@ -361,8 +381,9 @@ static void measure_totals(const struct probed *r, struct run *run)
 	/* putting a probe in and taking it out: about 10 ms were seen, of each */
 	run->probes_elapsed_ns = run->probes_ns + r->plan.n_probes * (uint64_t)20000000;
 	for (size_t i = 0; i < r->n_events && i < run->n_events; i++)
-		if (r->events[i].time && run->n_rows == 1 && run->readings[i].state == READING_COUNTED)
-			run->readings[i].measuring = traps_cost(&r->costs[i], &all, r->events[i].scale);
+		if (all.hits && has_trap_cost(&r->events[i]) && run->n_rows == 1 &&
+		    run->readings[i].state == READING_COUNTED)
+			run->readings[i].measuring = event_traps_cost(r, i, &all);
 }
 
 static const char *too_dear(const struct probed *r, struct run *run, const struct run_region *region)

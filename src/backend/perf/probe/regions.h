@@ -31,8 +31,8 @@ struct region_event {
 	unsigned levels;
 	enum source source;
 	double scale;
-	/* or cycles, or the kernel's part of what the hardware counts: what a probe costs is in it, and is
-	 * measured */
+	/* or cycles, or the kernel's part of what the hardware counts: a trap is nearly all that a trial of it
+	 * counts */
 	bool time;
 	bool instructions; /* of a hardware counter, at user level: what probes do to it can be known */
 	const char *why;

@@ -36,6 +36,7 @@ enum { MIDDLE = 8, ROUNDS = 5 };
 		"_end:\nret\n.size " name ", .-" name "\n");
 
 FUNCTION("tare_trial_stepped", PLAIN, "")
+FUNCTION("tare_trial_twin", PLAIN, "")
 FUNCTION("tare_trial_branch", BRANCH, "")
 FUNCTION("tare_trial_nothing", "nop\n", "")
 FUNCTION("tare_trial_push", PUSH, AFTER_PUSH)
@@ -45,6 +46,7 @@ FUNCTION("tare_trial_push", PUSH, AFTER_PUSH)
 		name##_middle[] __attribute__((visibility("hidden"))),                                            \
 		name##_end[] __attribute__((visibility("hidden")))
 DECLARE(tare_trial_stepped);
+extern const char tare_trial_twin[] __attribute__((visibility("hidden")));
 DECLARE(tare_trial_branch);
 DECLARE(tare_trial_nothing);
 DECLARE(tare_trial_push);
@@ -184,15 +186,43 @@ static int by_size(const void *a, const void *b)
 
 enum { COST_ROUNDS = 101, COST_MEDIAN = 50, COST_MOST = 95 };
 
-/* The passes of one event, the first one apart, become its cost. counts: [1 + COST_ROUNDS] */
+/* A pass with one trap and the trial's own work once; and one with that work twice: the probed function's twin, which
+ * has no probe, is called between. counts: [2 × COST_ROUNDS + 1]: the first one apart, those of the second kind are
+ * the last. */
+enum { COST_PASSES = 1 + 2 * COST_ROUNDS };
+
+static bool with_twin(size_t pass) { return pass > COST_ROUNDS; }
+
 static struct trap_cost cost_of(uint64_t *counts)
 {
-	uint64_t *warm = counts + 1;
+	uint64_t *warm = counts + 1, *twice = warm + COST_ROUNDS;
 	qsort(warm, COST_ROUNDS, sizeof *warm, by_size);
+	qsort(twice, COST_ROUNDS, sizeof *twice, by_size);
+	double median = (double)warm[COST_MEDIAN], more = (double)twice[COST_MEDIAN];
 	return (struct trap_cost){.known = true,
-				  .median = (double)warm[COST_MEDIAN],
+				  .median = median,
 				  .spread = (double)(warm[COST_MOST] - warm[COST_MEDIAN]),
-				  .first = (double)counts[0]};
+				  .first = (double)counts[0],
+				  .own = more > median ? more - median : 0};
+}
+
+typedef void called(void);
+
+/* Each call is the same instructions. */
+__attribute__((noinline)) static void call_all(called *const *functions, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		functions[i]();
+		__asm__ volatile("" : : : "memory");
+	}
+}
+
+struct trap_cost trap_cost_alone(const struct trap_cost *cost)
+{
+	struct trap_cost alone = *cost;
+	alone.median = cost->median > cost->own ? cost->median - cost->own : 0;
+	alone.first = cost->first > cost->own ? cost->first - cost->own : 0;
+	return alone;
 }
 
 bool trap_cost_is_doubtful(const struct trap_cost *cost)
@@ -221,6 +251,8 @@ void region_trial_costs(const struct group_plan *counted, struct trap_cost *cost
 	static const struct edge_ref both[] = {{0, 1}, {0, 0}};
 	/* stepped: the dearest class, two exceptions */
 	const struct tried *t = &tried[EDGE_STEPPED];
+	called *const probed = (called *)(uintptr_t)t->start, *const twin = (called *)(uintptr_t)tare_trial_twin,
+		      *const once[] = {probed, probed}, *const twice[] = {probed, twin, probed};
 	char path[PATH_MAX];
 	uint64_t start;
 	size_t n = counted->n_events, more = counted->n_probes > 1 ? counted->n_probes - 1 : 0, all = n + more,
@@ -236,8 +268,8 @@ void region_trial_costs(const struct group_plan *counted, struct trap_cost *cost
 	for (size_t i = 0; i < counted->n_probes; i++)
 		place.all_registers |= counted->probes[i].all_registers;
 	struct group_event *events = calloc(all + 1, sizeof *events);
-	uint64_t *raw = calloc(all + 1, sizeof *raw),
-		 *passed = calloc((n + 1) * (1 + COST_ROUNDS), sizeof *passed), before_ns = 0;
+	uint64_t *raw = calloc(all + 1, sizeof *raw), *passed = calloc((n + 1) * COST_PASSES, sizeof *passed),
+		 before_ns = 0;
 	struct pass_sum region = {0};
 	int64_t correction = 0;
 	struct pass_sums sums = {
@@ -257,25 +289,24 @@ void region_trial_costs(const struct group_plan *counted, struct trap_cost *cost
 				  .uprobe_type = counted->uprobe_type};
 	if (!group_open(&plan, 0, 4, &group, &probe) || !group_enable(group))
 		goto out;
-	for (size_t round = 0; round < 1 + COST_ROUNDS; round++) {
+	for (size_t round = 0; round < COST_PASSES; round++) {
 		memset(raw, 0, all * sizeof *raw);
-		for (int end = 0; end < 2; end++)
-			((void (*)(void))(uintptr_t)t->start)();
+		call_all(with_twin(round) ? twice : once, with_twin(round) ? 3 : 2);
 		bool drained = group_drain(group, passes);
 		passes_exec(passes); /* the second hit has begun another pass */
 		if (!drained || region.exits != round + 1 || region.hits != round + 1)
 			goto out;
 		for (size_t i = 0; i < n; i++)
-			passed[i * (1 + COST_ROUNDS) + round] = raw[i];
-		passed[n * (1 + COST_ROUNDS) + round] = region.enabled_ns - before_ns;
+			passed[i * COST_PASSES + round] = raw[i];
+		passed[n * COST_PASSES + round] = region.enabled_ns - before_ns;
 		before_ns = region.enabled_ns;
 	}
 	if (region.running_ns != region.enabled_ns)
 		goto out;
 	for (size_t i = 0; i < n; i++)
 		if (!events[i].os_errno)
-			costs[i] = cost_of(passed + i * (1 + COST_ROUNDS));
-	costs[n] = cost_of(passed + n * (1 + COST_ROUNDS));
+			costs[i] = cost_of(passed + i * COST_PASSES);
+	costs[n] = cost_of(passed + n * COST_PASSES);
 out:
 	group_close(group);
 	passes_end(passes);

@@ -23,12 +23,16 @@ struct trap_cost {
 	double median, spread; /* nineteen of twenty passes took no more than median + spread */
 	/* the first pass of a process, in which the kernel makes room for the probed instructions */
 	double first;
+	double own; /* so much of a pass is of the trial's own instructions */
 };
 
 /* Opens the plan's events in a group as large as that of the plan, with a probe of its own. costs: [plan->n_events
  * + 1]. The first pass is that of a process only where the calling one was never probed before: call it in a new
  * one. costs[plan->n_events]: in ns of the thread. */
 void region_trial_costs(const struct group_plan *plan, struct trap_cost *costs);
+
+/* The trap alone, where the trial's own instructions are not next to nothing beside it. */
+struct trap_cost trap_cost_alone(const struct trap_cost *cost);
 
 /* A first pass is measured once in a trial: was it interrupted? Dearer than 20 usual ones, where the kernel's room
  * takes 5 to 10. No count whose usual pass is 0 is doubtful: the first one has a page fault. */
