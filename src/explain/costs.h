@@ -71,7 +71,7 @@ struct costs {
 	uint64_t made_unix;
 	double seconds;    /* that measuring took */
 	double confidence; /* of low and high */
-	double clock_part; /* of a table that has just been measured: how far the clock may be off, as part of it */
+	double clock_part; /* where measured just now: by which part of it the clock may differ another time */
 	struct cost of[OPERATIONS];
 };
 
