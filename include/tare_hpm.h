@@ -8,6 +8,7 @@
  * - A region is its label: what is started by the same label under two numbers is one region. hpmStop() ends what
  * was started last by its number; threads that are in different regions at the same time want numbers of their
  * own, as with libhpm.
+ * - A region's instructions have what hpmStop() does before it ends, an instruction or two.
  * - hpmStop() of a number that was not started is a region "hpmStop(N)" in the report, left and never entered.
  *
  * GNU C99 and C++. */

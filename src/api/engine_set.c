@@ -189,38 +189,53 @@ bool engine_reset(struct tare_counters *c, struct tare_error *error)
 
 /* ---- without it ---- */
 
-bool engine_counts(const char *list)
+/* The machine that the engine counts these events on: "exact" needs none. NULL: it does not count them all. */
+static const char *engine_counts_on(const char *list)
 {
+	const char *on = NULL;
 #if defined(__x86_64__) && !defined(__ILP32__)
 	struct event_table *table = event_table_new(NULL);
 	struct event *events = NULL;
 	size_t n = 0;
-	bool counts = table && event_parse_list(table, list, &events, &n, NULL) && n > 0;
+	bool counts = table && event_parse_list(table, list, &events, &n, NULL) && n > 0, exact = true;
 	for (size_t i = 0; counts && i < n; i++) {
 		const struct event_definition *row = events[i].definition;
 		bool user = events[i].levels == LEVEL_USER || !strchr(events[i].label, ':');
 		counts = user && row && (row->counted_by & COUNTED_BY_EXACT || row->model || row->models);
+		exact = exact && counts && row->counted_by & COUNTED_BY_EXACT;
 	}
+	/* perfex's events are of that machine */
+	if (counts)
+		on = strncmp(list, "r10000:", 7) == 0 ? "model:r10000" : exact ? "exact" : "model:host";
 	free(events);
 	event_table_free(table);
-	return counts;
 #else
 	(void)list;
-	return false;
 #endif
+	return on;
 }
+
+bool engine_counts(const char *list) { return engine_counts_on(list) != NULL; }
+
+static const char SUGGESTION[] = "without hardware counters, 'tare count --on ";
 
 void engine_suggest(struct tare_error *error, const char *events)
 {
 	char text[sizeof error->hint];
 	bool cannot = error && (error->code == TARE_ERROR_UNSUPPORTED || error->code == TARE_ERROR_PERMISSION);
-	if (!cannot || !engine_counts(events))
+	const char *on = cannot ? engine_counts_on(events) : NULL;
+	if (!on)
 		return;
-	/* perfex's events are of that machine */
-	const char *where = strncmp(events, "r10000:", 7) == 0 ? "model:r10000" : "exact";
-	int n = snprintf(text, sizeof text,
-			 "%s%swithout hardware counters, 'tare count --on %s %s' answers these calls", error->hint,
-			 *error->hint ? "; " : "", where, program_invocation_name);
+	int n = snprintf(text, sizeof text, "%s%s%s%s %s' answers these calls", error->hint,
+			 *error->hint ? "; " : "", SUGGESTION, on, program_invocation_name);
 	if (n > 0 && (size_t)n < sizeof text)
 		memcpy(error->hint, text, (size_t)n + 1);
+}
+
+size_t engine_suggestion_at(const char *hint)
+{
+	const char *at = strstr(hint, SUGGESTION);
+	if (!at)
+		return strlen(hint);
+	return (size_t)(at - hint) - (at > hint ? strlen("; ") : 0);
 }

@@ -27,5 +27,7 @@ bool engine_reset(struct tare_counters *c, struct tare_error *error);
 void engine_suggest(struct tare_error *error, const char *events);
 /* Does the engine count all of them, or a machine model, at user level? */
 bool engine_counts(const char *events);
+/* How long a hint is without what engine_suggest() added. */
+size_t engine_suggestion_at(const char *hint);
 
 #endif

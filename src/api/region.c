@@ -280,8 +280,10 @@ void regions_mark(const struct tare_region *region, enum region_mark_kind kind)
 static void complain(const struct tare_error *error, const char *events)
 {
 	dprintf(STDERR_FILENO, "tare: regions are not counted: %s\n", error->text);
-	if (*error->hint)
-		dprintf(STDERR_FILENO, "tare: %s\n", error->hint);
+	/* that is about calls: of regions there is a better one */
+	size_t hint = engine_suggestion_at(error->hint);
+	if (hint)
+		dprintf(STDERR_FILENO, "tare: %.*s\n", (int)hint, error->hint);
 	if ((error->code == TARE_ERROR_UNSUPPORTED || error->code == TARE_ERROR_PERMISSION) &&
 	    engine_counts(events))
 		dprintf(STDERR_FILENO,

@@ -32,8 +32,8 @@ static struct cost_series series_of(const struct cost_times *times, enum cost_ex
 static double seconds_of(double ns) { return ns > 0 ? ns * 1e-9 : 0; }
 
 /* The clock's frequency may differ by so much from one calibration to the next, and the sweeps of one agree more
- * than that: of eight calibrations of an AMD EPYC each one's interval of L2's cost was 0.0001 % wide, their medians
- * 0.003 % apart. */
+ * than that. Of eight calibrations of an AMD EPYC each one's interval of L2's cost was 0.0001 % wide, and their
+ * medians were 0.003 % apart. */
 static const double CLOCK_PART = 0.02;
 
 struct deriving {

@@ -253,6 +253,59 @@ for on in ("exact", "model:r12000"):
         "reset: 0 0 0", "errors: -9 -8 -11 -7 -7 -7 -1", "empty: -1 -17", "destroyed: -1 No such EventSet available", "unknown: 1", "shut down: -16"],
         f"{on}: PAPI's event sets, counted to the instruction, and its codes of what is wrong")
 
+# the two libraries' regions: what stands between begin and end
+REGIONS = r"""
+#include <tare_papi_hl.h>
+#include <tare_hpm.h>
+#define LOOP(n) __asm__ volatile("mov %0, %%ebx\n1: dec %%ebx\n jnz 1b" : : "i"(n) : "ebx", "cc")
+int main(void)
+{
+	hpmInit(0, "program");
+	for (int i = 0; i < 3; i++) {
+		PAPI_hl_region_begin("papi");
+		LOOP(1000);
+		PAPI_hl_region_end("papi");
+		hpmStart(1, "hpm");
+		LOOP(100);
+		hpmStop(1);
+	}
+	hpmTstart(2, "thread");
+	LOOP(50);
+	hpmTstop(2);
+	hpmTerminate(0);
+	return PAPI_hl_stop();
+}
+"""
+program = build("regions", write("regions.c", REGIONS), "cc", "-O2", "-ltare")
+for on in ("exact", "model:r12000"):
+    ran = tare("count", "--on", on, "-e", "instructions,conditional-branches", "--json", "-o", "-", "--", program)
+    seen = {region["name"]: {row["event"]: row["value"] for row in region["results"]} for region in json.loads(ran.out)["regions"]} if ok(ran.code == 0, f"{on}: regions of PAPI and libhpm", ran) else {}
+    equal(seen.get("papi"), {"instructions:u": 3 * 2001, "conditional-branches:u": 3 * 1000}, f"{on}: PAPI_hl_region_begin() and _end(): mov and 1000 × (dec, jnz), three times")
+    for name, passes, turns in (("hpm", 3, 100), ("thread", 1, 50)):
+        equal(seen.get(name, {}).get("conditional-branches:u"), passes * turns, f"{on}: libhpm's {name}: its branches, exactly")
+        # hpmStop() loads the region's address before the mark that ends it, as the compiler does that: an instruction or two
+        ok(passes * (2 * turns + 1) <= seen.get(name, {}).get("instructions:u", 0) <= passes * (2 * turns + 3), f"{on}: libhpm's {name}: its instructions, and hpmStop()'s own", seen)
+# alone, where nothing counts them
+SUGGESTED = r"""
+#include <stdio.h>
+#include <tare_papi.h>
+int main(void)
+{
+	static const int codes[] = {PAPI_TOT_INS, PAPI_L1_DCM};
+	PAPI_library_init(PAPI_VER_CURRENT);
+	for (int i = 0; i < 2; i++) {
+		int set = PAPI_NULL;
+		PAPI_create_eventset(&set);
+		printf("%d %s\n", PAPI_add_event(set, codes[i]) == PAPI_OK, tare_papi_error());
+	}
+	return 0;
+}
+"""
+program = build("suggested", write("suggested.c", SUGGESTED), "cc", "-ltare")
+ran = subprocess.run([program], capture_output=True, text=True)
+for line, on in zip(ran.stdout.splitlines(), ("exact", "model:host")):
+    ok(line == "1 " or f"'tare count --on {on} {program}' answers these calls" in line, f"PAPI alone: an event is counted, or the command that would is named ({on})", line)
+
 FORTRAN = """
 program fortran
   implicit none
