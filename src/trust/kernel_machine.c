@@ -9,11 +9,11 @@ static void set(struct kernel_machine *out, const char *component, const char *p
 	kernel_machine_set(out, name, value);
 }
 
-/* Nothing but LRU decides what is in it. */
-static bool is_plain(const struct machine *machine, const struct machine_cache *cache)
+/* Nothing but this policy decides what is in it. */
+static bool is_plain(const struct machine *machine, const struct machine_cache *cache, int policy)
 {
-	bool plain = cache->replacement == REPLACE_LRU && cache->prefetch == PREFETCH_NONE &&
-		     !cache->victim_lines && cache->inclusion == INCLUSION_NONE;
+	bool plain = cache->replacement == policy && cache->prefetch == PREFETCH_NONE && !cache->victim_lines &&
+		     cache->inclusion == INCLUSION_NONE;
 	for (uint8_t at = cache->next; at != MACHINE_NONE; at = machine->caches[at].next)
 		plain &= machine->caches[at].inclusion != INCLUSION_INCLUSIVE;
 	return plain;
@@ -32,7 +32,9 @@ static void set_cache(struct kernel_machine *out, const char *name, const struct
 	set(out, name, "lru",
 	    cache->replacement == REPLACE_LRU && cache->prefetch == PREFETCH_NONE && !cache->victim_lines);
 	set(out, name, "inclusive", cache->inclusion == INCLUSION_INCLUSIVE);
-	set(out, name, "plain", is_plain(machine, cache));
+	set(out, name, "plain", is_plain(machine, cache, REPLACE_LRU));
+	set(out, name, "fifo", is_plain(machine, cache, REPLACE_FIFO));
+	set(out, name, "plru", is_plain(machine, cache, REPLACE_PLRU));
 }
 
 static void set_tlb(struct kernel_machine *out, const char *name, const struct machine *machine, uint8_t at)

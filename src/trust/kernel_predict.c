@@ -11,6 +11,7 @@
 		{name ".back", "1: writes back; 0: through"},                                                     \
 		{name ".lru", "1: LRU, no prefetch, no victim buffer"},                                           \
 		{name ".inclusive", "1: has all that the levels before it have"},                                 \
+		{name ".fifo", "1: FIFO, else plain"}, {name ".plru", "1: a tree of bits (PLRU), else plain"},    \
 	{                                                                                                         \
 		name ".plain", "1: LRU, no prefetch, no victim buffer, not inclusive or exclusive of the levels " \
 			       "before it"                                                                        \
