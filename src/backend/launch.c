@@ -18,6 +18,7 @@
 #include "backend/launch.h"
 
 #include "backend/padding.h"
+#include "base/end_process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,6 +59,7 @@ static const char *environment_value(char *const *environment, const char *name)
 /* 0, or why this path cannot be executed. */
 static int executable(const char *path)
 {
+	/* EPERM is a seccomp filter's answer, of one that does not know faccessat2(2): execve(2) will tell */
 	struct stat facts;
 	if (stat(path, &facts) != 0)
 		return errno;
@@ -65,7 +67,7 @@ static int executable(const char *path)
 		return EISDIR;
 	if (!S_ISREG(facts.st_mode))
 		return EACCES;
-	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 ? 0 : errno;
+	return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0 || errno == EPERM ? 0 : errno;
 }
 
 static bool cannot_execute(struct error *err, const char *name, int os_errno)
@@ -308,10 +310,20 @@ IN_CHILD static inline long call(long number, long a, long b, long c, long d)
 #endif
 }
 
-IN_CHILD static void say(int fd, const struct word *word)
+IN_CHILD static bool say(int fd, const struct word *word)
 {
-	while (call(SYS_write, fd, (long)word, sizeof *word, 0) == -EINTR)
+	long written;
+	while ((written = call(SYS_write, fd, (long)word, sizeof *word, 0)) == -EINTR)
 		;
+	return written == (long)sizeof *word;
+}
+
+/* Whatever a seccomp filter refuses. */
+IN_CHILD _Noreturn static void leave(int status)
+{
+	call(SYS_exit_group, status, 0, 0, 0);
+	call(SYS_exit, status, 0, 0, 0);
+	__builtin_trap();
 }
 
 /* Waits for the byte, and executes. Here tare goes on meanwhile: nothing of the C library is called. */
@@ -330,8 +342,7 @@ IN_CHILD _Noreturn static void execute(const struct held *held, int go_fd, int f
 					   (long)held->environment, 0);
 		say(failed_fd, &word);
 	}
-	for (;;)
-		call(SYS_exit_group, got == 1 ? 127 : 126, 0, 0, 0);
+	leave(got == 1 ? 127 : 126);
 }
 
 /* Until it has said its first word, tare waits for it: errno is the child's. */
@@ -349,9 +360,8 @@ IN_CHILD static int child(void *context)
 		word.stream = NOT_REPRODUCIBLE;
 		word.os_errno = errno;
 	}
-	say(failed_fd, &word);
-	if (word.os_errno)
-		_exit(127);
+	if (!say(failed_fd, &word) || word.os_errno)
+		leave(127);
 	execute(held, go_fd, failed_fd);
 }
 
@@ -401,7 +411,7 @@ static struct held *held_new(const struct command *command, struct error *err)
 	if (open_channel(held->go) && open_channel(held->failed))
 		return held;
 	error_set_errno(err, errno == EMFILE || errno == ENFILE ? ERROR_LIMIT : ERROR_SYSTEM, errno,
-			"cannot start '%s'", command->argv[0]);
+			"cannot start '%s' (socketpair(2))", command->argv[0]);
 fail:
 	held_free(held);
 	return NULL;
@@ -479,8 +489,8 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 		reap(pid);
 		not_executed(&word, command, err);
 	} else {
-		error_set_errno(err, reason == ENOMEM ? ERROR_NO_MEMORY : ERROR_LIMIT, reason, "cannot start '%s'",
-				command->argv[0]);
+		error_set_errno(err, reason == ENOMEM ? ERROR_NO_MEMORY : ERROR_LIMIT, reason,
+				"cannot start '%s' (clone(2))", command->argv[0]);
 		if (reason == EAGAIN)
 			error_hint(
 				err,
@@ -490,13 +500,24 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 	return false;
 }
 
+void launch_release(struct launch *launch)
+{
+	/* a child that a signal has ended takes no byte; then there is no failure to read, and the caller that
+	 * waits for it sees the signal */
+	ssize_t sent;
+	while ((sent = send(launch->go_fd, "g", 1, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+		;
+	if (sent >= 0 || errno == EPIPE || errno == ECONNRESET)
+		return;
+	launch->refused = errno;
+	end_process(launch->pid);
+}
+
 bool launch_go(struct launch *launch, const struct command *command, struct error *err)
 {
 	struct word word;
-	/* a child that a signal has ended takes no byte; then there is no failure to read, and the caller that
-	 * waits for it sees the signal */
-	while (send(launch->go_fd, "g", 1, MSG_NOSIGNAL) < 0 && errno == EINTR)
-		;
+	if (!launch->refused)
+		launch_release(launch);
 	close_fd(&launch->go_fd);
 	bool failed = false;
 	while (!failed && hear(launch->failed_fd, &word)) {
@@ -505,20 +526,23 @@ bool launch_go(struct launch *launch, const struct command *command, struct erro
 			launch->before = word.usage;
 	}
 	close_fd(&launch->failed_fd);
-	if (failed) {
+	if (failed || launch->refused) {
 		reap(launch->pid);
 		launch->pid = 0;
 	}
 	held_free(launch->held);
 	launch->held = NULL;
+	if (launch->refused)
+		return error_set_errno(err, ERROR_SYSTEM, launch->refused, "cannot start '%s' (sendto(2))",
+				       command->argv[0]);
 	return !failed || not_executed(&word, command, err);
 }
 
 void launch_abandon(struct launch *launch)
 {
 	if (launch->go_fd >= 0 && launch->pid > 0) {
-		kill(launch->pid, SIGKILL);
-		reap(launch->pid);
+		if (end_process(launch->pid))
+			reap(launch->pid);
 		launch->pid = 0;
 	}
 	close_fd(&launch->go_fd);

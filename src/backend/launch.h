@@ -13,6 +13,7 @@ struct launch {
 	int go_fd;            /* writing a byte lets it go */
 	int failed_fd;        /* gives the exec's errno, or end-of-file when the exec succeeded */
 	struct held *held;    /* what the process reads until its exec */
+	int refused;          /* the errno of a byte that could not be sent */
 	struct rusage before; /* after launch_go(): the process's own up to its exec, which is tare's doing */
 };
 
@@ -24,6 +25,10 @@ char *launch_find(const struct command *command, struct error *err);
  * The held child has done everything but execve(2): streams moved, signals reset to tare's inherited
  * dispositions and mask. On failure no process is left. */
 bool launch_hold(const struct command *command, struct launch *out, struct error *err);
+
+/* Sends the byte, and waits for nothing: for who traces the process. One that cannot be let go is ended;
+ * launch_go() then says why. */
+void launch_release(struct launch *launch);
 
 /* Lets it go and waits until the exec has succeeded or failed. A failure reaps the process. */
 bool launch_go(struct launch *launch, const struct command *command, struct error *err);

@@ -17,10 +17,14 @@ void waiter_open(struct waiter *w, const volatile sig_atomic_t *interrupt, const
 	struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_NOCLDSTOP};
 	sigemptyset(&action.sa_mask);
 	*w = (struct waiter){.interrupt = interrupt, .clock = clock};
-	sigaction(SIGCHLD, &action, &w->old_child_action);
+	w->deaf = sigaction(SIGCHLD, &action, &w->old_child_action) != 0;
 }
 
-void waiter_close(struct waiter *w) { sigaction(SIGCHLD, &w->old_child_action, NULL); }
+void waiter_close(struct waiter *w)
+{
+	if (!w->deaf)
+		sigaction(SIGCHLD, &w->old_child_action, NULL);
+}
 
 bool waiter_interrupted(const struct waiter *w) { return w->interrupt && *w->interrupt != 0; }
 
@@ -122,7 +126,7 @@ void wait_until(struct waiter *w, const struct wait_for *what, struct waited *ou
 			next_tick = now + tick_ns;
 		}
 		uint64_t until = earlier(earlier(last, time_out_at), tick_ns ? next_tick : UINT64_MAX);
-		if (attached && what->process == 0)
+		if (w->deaf || (attached && what->process == 0))
 			until = earlier(until, now + ALIVE_NS);
 		struct timespec timeout = {.tv_sec = (time_t)((until - now) / 1000000000u),
 					   .tv_nsec = (long)((until - now) % 1000000000u)};

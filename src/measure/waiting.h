@@ -18,6 +18,7 @@
 
 struct waiter {
 	struct sigaction old_child_action;
+	bool deaf; /* the end of a child wakes nobody (a seccomp filter): it is looked for */
 	const volatile sig_atomic_t *interrupt; /* may be NULL; see struct measure_options */
 	const struct clock *clock;
 };

@@ -244,11 +244,7 @@ bool counting_native(struct backend *backend, const struct event *const *events,
 pid_t counting_process(const struct counting *c) { return c->launch.pid; }
 
 /* As launch_go() does; that waits for the exec, which here the tracer must. */
-static void release(void *arg)
-{
-	const struct launch *launch = arg;
-	send(launch->go_fd, "g", 1, MSG_NOSIGNAL);
-}
+static void release(void *arg) { launch_release(arg); }
 
 bool counting_go(struct counting *c, struct error *err)
 {

@@ -175,11 +175,7 @@ bool trial_truth(enum exact_count count, unsigned groups, uint64_t *truth)
 
 /* ---- the trial ---- */
 
-static void release(void *arg)
-{
-	const struct launch *launch = arg;
-	send(launch->go_fd, "g", 1, MSG_NOSIGNAL);
-}
+static void release(void *arg) { launch_release(arg); }
 
 /* The tally has found the stream's instructions to be those executed. */
 static bool right_stream(const struct tally *tally, unsigned groups, struct error *err)
@@ -264,11 +260,12 @@ static bool run(struct engine_trial *trial, struct error *err)
 	}
 	/* by way of this process's descriptors, and open for reading only: a file open for writing cannot be
 	 * executed */
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), file);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 	int readable = open(path, O_RDONLY | O_CLOEXEC);
 	close(file);
 	file = readable;
-	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), file);
+	/* the child has this descriptor, too */
+	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 	if (!injection_new(&stream, &session, err) || !launch_hold(&command, &launch, err))
 		goto out;
 	enum injection_taken taken = injection_take(session, launch.pid, release, &launch, err);

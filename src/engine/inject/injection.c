@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/end_process.h"
 #include "base/test_option.h"
 #include "engine/inject/attendant.h"
 #include "engine/inject/fold.h"
@@ -274,14 +275,18 @@ bool injection_new(const struct injection_options *options, struct injection **o
 		goto fail;
 	}
 	if (ftruncate(session->how.fd, (off_t)session->file_bytes)) {
-		error_set_errno(err, ERROR_SYSTEM, errno, "cannot size the engine's record");
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot size the engine's record (ftruncate(2))");
+		goto fail;
+	}
+	if (lseek(session->how.fd, 0, SEEK_DATA) < 0 && errno != ENXIO) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot search the engine's record for data (lseek(2))");
 		goto fail;
 	}
 	/* whoever gets hold of the file may write to it, but not take pages from under those who have it mapped */
 	fcntl(session->how.fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
 	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) ||
 	    !write_image(session->how.image_fd, image_bytes)) {
-		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the engine's image");
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the engine's image (pwrite(2))");
 		goto fail;
 	}
 	void *memory = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
@@ -316,7 +321,7 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	if (options && options->alone)
 		record->flags &= ~(uint32_t)RECORD_FOLLOW;
 	if (!seal_image(session)) {
-		error_set_errno(err, ERROR_SYSTEM, errno, "cannot seal the engine's image");
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot seal the engine's image (fcntl(2))");
 		goto fail;
 	}
 	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
@@ -453,7 +458,8 @@ const struct injection *session_own(const struct injection *session, size_t i, c
 static enum injection_taken give_up(pid_t pid)
 {
 	int status;
-	kill(pid, SIGKILL);
+	if (!end_process(pid))
+		return SESSION_FAILED;
 	while (waitpid(pid, &status, __WALL) >= 0 ? !WIFEXITED(status) && !WIFSIGNALED(status) : errno == EINTR)
 		continue;
 	return SESSION_FAILED;
@@ -494,7 +500,7 @@ enum injection_taken injection_take(struct injection *session, pid_t pid, void (
 		if (waitpid(pid, &status, __WALL) < 0) {
 			if (errno == EINTR)
 				continue;
-			error_set_errno(err, ERROR_SYSTEM, errno, "cannot wait for the program");
+			error_set_errno(err, ERROR_SYSTEM, errno, "cannot wait for the program (wait4(2))");
 			return give_up(pid);
 		}
 		if (!WIFSTOPPED(status))
@@ -638,8 +644,8 @@ void injection_free(struct injection *session)
 				syscall(SYS_futex, &session->how.processes[i].ask, FUTEX_WAKE, 1, NULL, NULL, 0);
 	}
 	if (session->attendant > 0) {
-		kill(session->attendant, SIGKILL);
-		while (waitpid(session->attendant, NULL, 0) < 0 && errno == EINTR)
+		bool ends = end_process(session->attendant);
+		while (ends && waitpid(session->attendant, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	}
 	bool own_table = record && (const unsigned char *)record != session->whole;

@@ -70,7 +70,7 @@ void runtime_init(const struct start *start)
 	choose_sizes();
 	look_at_processor();
 	if (!record_open(process, &start->modules))
-		die("no memory for the record", start->pc);
+		die("no memory for the record, or mremap(2) or munmap(2) is refused", start->pc);
 	rt.trace = (rt.setup->flags & RECORD_TRACE) != 0;
 	if (rt.trace && !stream_open(process))
 		die("no memory for the access stream", start->pc);

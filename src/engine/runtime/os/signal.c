@@ -298,8 +298,9 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		/* the program's trap flag: steps inside the engine are not its own */
 		if (signo == SIGTRAP_ && info->code == TRAP_TRACE_)
 			return;
-		die(signo == SIGBUS_ ? "a bus error in the engine (memory for the record exhausted?)"
-				     : "a fault in the engine",
+		die(ip == (uint64_t)&runtime_final_end ? "exit(2) is refused"
+		    : signo == SIGBUS_ ? "a bus error in the engine (memory for the record exhausted?)"
+				       : "a fault in the engine",
 		    ip);
 	}
 	if (synchronous(signo) && !sync && (t->pending_count || (t->mask & bit(signo)))) {
