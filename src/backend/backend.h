@@ -64,6 +64,7 @@ struct target {
 	bool own_cgroup;
 	bool turned;                 /* turn() will be called */
 	bool begins_off;             /* not counted before that */
+	bool keep;                   /* translations of the engine's, for the next run, and those of the last */
 	bool follow_children;        /* count what the target forks and clones */
 	bool per_thread;             /* a row of readings per thread (PROCESSES, THREADS); threads that start
 	                                  later are in the row of the one that started them … */

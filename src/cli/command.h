@@ -17,7 +17,8 @@ struct command_row {
 extern const struct option_row annotate_asm_option_rows[], count_option_rows[], list_option_rows[],
 	doctor_option_rows[], calibrate_option_rows[], profile_option_rows[], report_option_rows[],
 	verify_option_rows[], compare_option_rows[], name_option_rows[], export_option_rows[],
-	import_option_rows[], predict_option_rows[], prune_option_rows[], explain_option_rows[];
+	import_option_rows[], predict_option_rows[], prune_option_rows[], explain_option_rows[],
+	cache_option_rows[];
 
 /* Ends with a NULL name. */
 extern const struct command_row command_rows[];
@@ -35,6 +36,7 @@ int command_name(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_prune(int argc, char **argv);
+int command_cache(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_calibrate(int argc, char **argv);
 int command_annotate_asm(int argc, char **argv);

@@ -22,6 +22,8 @@ const struct command_row command_rows[] = {
 	{"export", "write kept runs to a file", export_option_rows, command_export},
 	{"import", "add the runs of such a file", import_option_rows, command_import},
 	{"prune", "remove kept runs", prune_option_rows, command_prune},
+	{"cache", "show or remove the translations that --keep keeps between runs", cache_option_rows,
+	 command_cache},
 	{"doctor", "show what can be measured here, and how to allow more", doctor_option_rows, command_doctor},
 	{"calibrate", "measure the overhead of measuring here, and save it", calibrate_option_rows,
 	 command_calibrate},

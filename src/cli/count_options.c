@@ -64,6 +64,7 @@ enum {
 	RANKS_FOLDER,
 	RANKS_TIMEOUT,
 	PER_RANK,
+	KEEP_TRANSLATIONS,
 };
 
 enum { RANKS_TIMEOUT_S = 30 };
@@ -211,6 +212,11 @@ const struct option_row count_option_rows[] = {
 	 "its numbers 0 to 31",
 	 COMPAT},
 	{.help = "Other"},
+	{0, "keep", NULL,
+	 "of what the engine counts: keep its translations of the program for later runs, and use those of "
+	 "earlier "
+	 "ones; see tare-cache(1)",
+	 KEEP_TRANSLATIONS},
 	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
@@ -280,6 +286,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case ALL_CPUS: r->all_cpus = true; return true;
 	case PER_THREAD: r->per_thread = true; return true;
 	case PER_CPU: r->per_cpu = true; return true;
+	case KEEP_TRANSLATIONS: r->keep = true; return true;
 	case PER_PROCESS: r->per_process = true; return true;
 	case REPRODUCIBLE: r->reproducible = true; return true;
 	case BLOCKS: r->blocks = value; return true;

@@ -62,6 +62,7 @@ struct count_request {
 	bool ranks_off, per_rank;  /* --ranks off, --per-rank */
 	const char *ranks_folder;  /* --ranks-dir; NULL */
 	uint64_t ranks_timeout_ns; /* --ranks-timeout */
+	bool keep;                 /* the engine's translations */
 	struct keeping keeping;    /* --store, --no-store */
 	bool help;
 	char *const *command; /* the program and its arguments; NULL when there is none */

@@ -19,6 +19,7 @@ static void set_target(struct session *s, const struct session_target *asked)
 	s->command = (struct command){.argv = asked->program, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	s->command.reproducible = asked->reproducible;
 	s->command.cpu = asked->cpu;
+	t->keep = asked->keep;
 	t->command = asked->program ? &s->command : NULL;
 	t->kind = asked->kind;
 	if (t->kind == TARGET_PROCESSES || t->kind == TARGET_THREADS) {

@@ -13,7 +13,7 @@ overview = tare("help")
 ok(overview.code == 0 and overview.err == "", "help goes to standard output", overview)
 ok(max(map(len, overview.out.splitlines())) <= 80, "its lines have at most 80 columns", overview)
 commands = re.findall(r"^  ([a-z-]+) +[a-z]", overview.out.split("topics of")[0], re.M)
-equal(commands, ["count", "profile", "explain", "compare", "report", "predict", "verify", "list", "name", "export", "import", "prune", "doctor", "calibrate", "annotate-asm", "completion", "help", "version"], "help lists the commands")
+equal(commands, ["count", "profile", "explain", "compare", "report", "predict", "verify", "list", "name", "export", "import", "prune", "cache", "doctor", "calibrate", "annotate-asm", "completion", "help", "version"], "help lists the commands")
 for command in commands:
     text = tare(command, "--help").out
     equal(tare("help", command).out, text, f"'help {command}' is '{command} --help'")
@@ -28,7 +28,7 @@ has(text, "exit status", "count's help tells the exit statuses")
 
 # ---- what the manual and README say ----
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-for command in ("count", "profile", "explain", "compare", "report", "predict", "verify", "list", "name", "export", "import", "prune", "doctor", "calibrate", "annotate-asm"):
+for command in ("count", "profile", "explain", "compare", "report", "predict", "verify", "list", "name", "export", "import", "prune", "cache", "doctor", "calibrate", "annotate-asm"):
     with open(f"{ROOT}/docs/man/tare-{command}.1.scd", encoding="utf-8") as file:
         manual = re.findall(r"^(?:\*-\w\*, )?\*(--[a-z-]+)\*", file.read(), re.M)
         file.seek(0)

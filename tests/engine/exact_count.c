@@ -1,6 +1,7 @@
 /*
  * exact_count [--fixed] [--threads] [--plain] PROGRAM ARGS  every event of the exact backend, through the backend's contract; --plain: but those
  *                                                           that need the access stream, which then there is none of
+ *   [--keep]                                                and those that are told by where basic blocks begin; translations are kept
  * exact_count [--fixed] --record [--blocks FILE] PROGRAM ARGS   the record itself: system calls by number, sums, basic blocks
  *
  * For the exactness tests: `name value` lines on stderr behind the program's own, `name - reason` for what has no count. Ends as the
@@ -37,15 +38,18 @@ static void wait_for(pid_t pid, int *status)
 		continue;
 }
 
-static int through_backend(const struct command *command, bool threads, bool plain)
+static int through_backend(const struct command *command, bool threads, bool plain, bool keep)
 {
 	struct error err = {0};
 	struct event_table *table = event_table_new(&err);
 	size_t n = exact_event_count(), asked = 0;
 	struct event *events = calloc(n, sizeof *events);
 	const struct event **pointers = calloc(n, sizeof *pointers);
-	struct target target = {
-		.kind = TARGET_COMMAND, .command = command, .follow_children = true, .per_thread = threads};
+	struct target target = {.kind = TARGET_COMMAND,
+				.command = command,
+				.keep = keep,
+				.follow_children = true,
+				.per_thread = threads};
 	struct backend *backend;
 	struct counting *counting;
 	struct run run = {0};
@@ -56,6 +60,8 @@ static int through_backend(const struct command *command, bool threads, bool pla
 		struct availability available;
 		char request[100];
 		if (plain && exact_event_needs_trace(exact_event_at(i)))
+			continue;
+		if (keep && exact_event_uses(exact_event_at(i), COUNT_BASIC_BLOCKS))
 			continue;
 		snprintf(request, sizeof request, "%s:u", exact_event_at(i)->name);
 		if (!event_parse(table, request, &events[asked], &err))
@@ -163,7 +169,7 @@ static int from_record(const struct command *command, const char *blocks_path)
 
 int main(int argc, char **argv)
 {
-	bool record = false, threads = false, fixed = false, plain = false;
+	bool record = false, threads = false, fixed = false, plain = false, keep = false;
 	const char *blocks = NULL;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++)
@@ -175,6 +181,8 @@ int main(int argc, char **argv)
 			threads = true;
 		else if (!strcmp(argv[i], "--plain"))
 			plain = true;
+		else if (!strcmp(argv[i], "--keep"))
+			plain = keep = true;
 		else if (!strcmp(argv[i], "--blocks") && i + 1 < argc)
 			blocks = argv[++i];
 		else
@@ -185,5 +193,5 @@ int main(int argc, char **argv)
 	if (fixed)
 		personality(
 			ADDR_NO_RANDOMIZE); /* inherited; not command.reproducible, as single-stepping does not pad the environment */
-	return record ? from_record(&command, blocks) : through_backend(&command, threads, plain);
+	return record ? from_record(&command, blocks) : through_backend(&command, threads, plain, keep);
 }

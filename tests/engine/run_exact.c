@@ -1,5 +1,5 @@
 /*
- * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--counts] [--model NAME]… [--fixed] [--processes] [--quiet]
+ * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--counts] [--model NAME]… [--fixed] [--processes] [--quiet] [--keep FOLDER]
  * PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap tests and the engine's author; what the record holds goes
  * to stderr. --model: the access stream is run through that machine (none: through no machine), and its counts are printed as well, thread
  * by thread: `model I rowN PART INDEX COUNT`, `both NAME MODEL EXACT` of what both count, `broken law`. Ends as the program ended.
@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "backend/engine/fold.h"
+#include "backend/engine/kept.h"
 #include "backend/engine/syscalls.h"
 #include "backend/engine/tally.h"
 #include "engine/inject/injection.h"
@@ -96,6 +97,7 @@ int main(int argc, char **argv)
 	struct error err = {0};
 	struct injection_options injection_options = {.size = sizeof injection_options, .fold = fold_part};
 	bool fixed = false, processes = false, quiet = false, memory = false, counts = false;
+	const char *keep = NULL;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++) {
 		fixed |= !strcmp(argv[i], "--fixed");
@@ -105,7 +107,9 @@ int main(int argc, char **argv)
 		memory |= !strcmp(argv[i], "--memory");
 		if (!strcmp(argv[i], "--no-fold"))
 			injection_options.fold = NULL;
-		if (!strcmp(argv[i], "--blocks-most") && i + 1 < argc)
+		if (!strcmp(argv[i], "--keep") && i + 1 < argc)
+			keep = argv[++i];
+		else if (!strcmp(argv[i], "--blocks-most") && i + 1 < argc)
 			injection_options.blocks_most = (uint32_t)strtoull(argv[++i], NULL, 0);
 		else if (!strcmp(argv[i], "--whole-blocks") && i + 1 < argc)
 			injection_options.whole_blocks = strtoull(argv[++i], NULL, 0);
@@ -126,6 +130,10 @@ int main(int argc, char **argv)
 	size_t modelled = !injection_options.trace          ? 0
 			  : injection_options.machine_count ? injection_options.machine_count
 							    : 1;
+	struct kept_use kept = {0};
+	if (keep)
+		kept_open(&kept, keep, argv[i]);
+	injection_options.kept = kept.pieces, injection_options.kept_bytes = kept.bytes;
 	pid_t pid;
 	struct injection *session = held_taken("run_exact", &injection_options, argv + i, fixed, 1, &pid);
 	if (!session)
@@ -138,6 +146,16 @@ int main(int argc, char **argv)
 	struct tally *tally;
 	struct tally_options all = {
 		.children = true, .blocks = counts, .code_lines = counts, .machines = modelled};
+	if (keep && view_new(session, &view, &err)) {
+		uint64_t used = 0;
+		for (size_t p = 0; p < view->n_processes; p++)
+			used += view->processes[p].record->stats[RECORD_STAT_KEPT_BLOCKS];
+		if (!quiet)
+			fprintf(stderr, "kept-blocks %" PRIu64 "\n", used);
+		kept_update(&kept, view);
+		view_free(view);
+	}
+	kept_close(&kept);
 	if (quiet) {
 		injection_free(session);
 		goto end;

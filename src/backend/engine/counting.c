@@ -12,6 +12,7 @@
 #include "backend/engine/calls.h"
 #include "backend/engine/fold.h"
 #include "backend/engine/inputs.h"
+#include "backend/engine/kept.h"
 #include "backend/engine/locations.h"
 #include "backend/engine/regions.h"
 #include "backend/engine/syscalls.h"
@@ -31,6 +32,7 @@ struct counting {
 	struct counting_models models; /* n = 0: none */
 	struct location_plan plan;
 	struct fold_context fold;
+	struct kept_use kept;
 	struct answer_context answer;
 	const struct function_finder *functions; /* borrowed until the start */
 	bool calls;
@@ -81,6 +83,7 @@ void counting_end(struct counting *c)
 	if (c->models.release)
 		c->models.release(c->models.context);
 	location_plan_free(&c->plan);
+	kept_close(&c->kept);
 	free(c->events);
 	free(c->asked);
 	free(c);
@@ -159,6 +162,17 @@ static bool choose_cpu(const struct command *command, uint32_t *served, struct e
 	return error_hint(err, "use --cpu host: counts are then those of this machine's CPU");
 }
 
+/* What is kept is translated for counts of blocks alone; and where a way was linked before, nobody sees that the
+ * block it leads to begins a basic block. */
+static bool may_keep(const struct counting *c, const struct injection_options *session)
+{
+	bool leaders = false;
+	for (size_t i = 0; i < c->n; i++)
+		leaders |= c->events[i].exact && exact_event_uses(c->events[i].exact, COUNT_BASIC_BLOCKS);
+	return c->n > 0 && !session->trace && !session->calls && !session->region_ranges && !session->served &&
+	       !leaders && c->plan.of == LOCATIONS_NONE && !session->blocks_most && !session->overflow_period;
+}
+
 bool counting_start(const struct target *target, const struct execution_event *events, size_t n,
 		    const struct counting_options *options, struct counting **out, struct error *err)
 {
@@ -215,6 +229,10 @@ bool counting_start(const struct target *target, const struct execution_event *e
 		goto fail;
 	session.regions = ranges, session.region_count = target->n_regions;
 	session.exclusive = target->exclusive;
+	if (target->keep && may_keep(c, &session)) {
+		kept_open(&c->kept, NULL, target->command->argv[0]);
+		session.kept = c->kept.pieces, session.kept_bytes = c->kept.bytes;
+	}
 	/* the attendant is made first: it shall hold none of the command's descriptors */
 	if (n > 0 && !injection_new(&session, &c->session, err))
 		goto fail;
@@ -583,6 +601,7 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 		if (!look(c, false, &view, &tally, &regions, err))
 			goto out;
 		check_laws(c, tally);
+		kept_update(&c->kept, view);
 	}
 	bool rows = tally && (c->per_thread || c->per_process) && tally->n_rows > 0;
 	if (rows && !tally_join(tally, c->per_thread, c->machines)) {

@@ -235,10 +235,9 @@ static int executable_file(void)
 	return fd;
 }
 
-static bool run(struct engine_trial *trial, struct error *err)
+bool trial_execute(const struct injection_options *options, unsigned groups, struct injection **session,
+		   struct error *err)
 {
-	bool traced = trial->traced;
-	unsigned groups = trial_groups() & ~trial->without;
 	char path[64];
 	char *argv[2 + (1 << GROUPS)] = {path}, *environment[] = {NULL};
 	for (unsigned i = 1; i <= groups; i++)
@@ -246,14 +245,10 @@ static bool run(struct engine_trial *trial, struct error *err)
 	struct command command = {
 		.argv = argv, .environment = environment, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	struct launch launch = {.go_fd = -1, .failed_fd = -1};
-	struct injection *session = NULL;
-	struct view *view = NULL;
-	struct tally *tally = NULL;
-	struct injection_options stream = {.size = sizeof stream, .trace = traced, .alone = true};
-	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = traced};
 	size_t bytes = (size_t)(trial_program_end - trial_program);
 	int status, file = executable_file();
 	bool done = false;
+	*session = NULL;
 	if (file < 0 || write(file, trial_program, bytes) != (ssize_t)bytes) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot create a test program");
 		goto out;
@@ -266,26 +261,43 @@ static bool run(struct engine_trial *trial, struct error *err)
 	file = readable;
 	/* the child has this descriptor, too */
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	if (!injection_new(&stream, &session, err) || !launch_hold(&command, &launch, err))
+	if (options->make) /* a file that the engine does not know its way in is no message */
+		command.stderr_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (!injection_new(options, session, err) || !launch_hold(&command, &launch, err))
 		goto out;
-	enum injection_taken taken = injection_take(session, launch.pid, release, &launch, err);
+	enum injection_taken taken = injection_take(*session, launch.pid, release, &launch, err);
 	if (taken == SESSION_FAILED)
 		launch.pid = 0;
 	if (taken == SESSION_FAILED || !launch_go(&launch, &command, err))
 		goto out;
 	while (waitpid(launch.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	done = view_new(session, &view, err) && tally_new(view, &options, &tally, err) &&
-	       right(tally, groups, err);
-	if (done)
-		judge_counts(trial, tally, groups);
+	done = true;
 out:
-	tally_free(tally);
-	view_free(view);
 	launch_abandon(&launch);
-	injection_free(session);
+	if (command.stderr_fd >= 0)
+		close(command.stderr_fd);
 	if (file >= 0)
 		close(file);
+	return done;
+}
+
+static bool run(struct engine_trial *trial, struct error *err)
+{
+	bool traced = trial->traced;
+	unsigned groups = trial_groups() & ~trial->without;
+	struct injection *session = NULL;
+	struct view *view = NULL;
+	struct tally *tally = NULL;
+	struct injection_options stream = {.size = sizeof stream, .trace = traced, .alone = true};
+	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = traced};
+	bool done = trial_execute(&stream, groups, &session, err) && view_new(session, &view, err) &&
+		    tally_new(view, &options, &tally, err) && right(tally, groups, err);
+	if (done)
+		judge_counts(trial, tally, groups);
+	tally_free(tally);
+	view_free(view);
+	injection_free(session);
 	return done;
 }
 

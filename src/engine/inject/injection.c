@@ -1,5 +1,6 @@
 #include "engine/inject/injection.h"
 
+#include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@
 #include "engine/inject/own.h"
 #include "engine/inject/privileges.h"
 #include "engine/inject/takeover.h"
+#include "engine/wire/kept.h"
 #include "engine/wire/question.h"
 #include "engine/wire/region.h"
 #include "engine/wire/start.h"
@@ -154,6 +156,31 @@ static bool set_regions(struct injection *session, const struct injection_option
 	if (bytes == 0)
 		return true;
 	return (record->regions = append_image(session, options->regions, bytes)) != 0;
+}
+
+/* Translations: those that are kept, and what some are to be made of. */
+static bool set_kept(struct injection *session, const struct injection_options *options)
+{
+	struct record_session *record = session->how.record;
+	size_t modules = options->make_modules * sizeof *options->make,
+	       hints = options->make_hint_count * sizeof *options->make_hints;
+	if (options->kept_bytes) {
+		record->kept_bytes = options->kept_bytes;
+		if (!(record->kept = append_image(session, options->kept, options->kept_bytes)))
+			return false;
+	}
+	if (!modules)
+		return true;
+	char *both = malloc(modules + hints);
+	if (!both)
+		return false;
+	memcpy(both, options->make, modules);
+	memcpy(both + modules, options->make_hints, hints);
+	record->make_modules = (uint32_t)options->make_modules;
+	record->make_hints = (uint32_t)options->make_hint_count;
+	record->make = append_image(session, both, modules + hints);
+	free(both);
+	return record->make != 0;
 }
 
 /* A lock of the file's first byte: it ends with the process that has it, whatever happens to that. */
@@ -313,9 +340,10 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	session->answer_context = options ? options->answer_context : NULL;
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = RECORD_SPACE_OFFSET;
-	if (options && !(set_trace(session, options) && set_regions(session, options))) {
+	if (options &&
+	    !(set_trace(session, options) && set_regions(session, options) && set_kept(session, options))) {
 		error_set_errno(err, ERROR_SYSTEM, errno,
-				"cannot write the machines and regions into the engine's image");
+				"cannot write the machines, regions and translations into the engine's image");
 		goto fail;
 	}
 	if (options && options->alone)
@@ -605,6 +633,30 @@ void *session_copy(const struct injection *session, uint64_t offset, uint64_t by
 		return NULL;
 	}
 	return copy;
+}
+
+void *injection_made(const struct injection *session, size_t *bytes)
+{
+	const struct record_process *first = &session->how.processes[0];
+	*bytes = first->kept_bytes;
+	return first->kept ? session_copy(session, first->kept, first->kept_bytes) : NULL;
+}
+
+/* FNV-1a, by words: not against those who mean harm. */
+uint64_t injection_engine_sum(void)
+{
+	uint64_t sum = 0xcbf29ce484222325u, filled, word;
+	uint32_t r[8] = {0};
+	memcpy(&filled, engine_image + START_FILLED_AT, sizeof filled);
+	if (filled > (size_t)(engine_image_end - engine_image))
+		filled = (size_t)(engine_image_end - engine_image);
+	for (uint64_t at = 0; at + 8 <= filled; at += 8) {
+		memcpy(&word, engine_image + at, 8);
+		sum = (sum ^ word) * 0x100000001b3u;
+	}
+	__cpuid_count(0, 0, r[0], r[1], r[2], r[3]); /* the vendor: sysenter */
+	__cpuid_count(7, 0, r[4], r[5], r[6], r[7]); /* BMI2 */
+	return (((sum ^ r[1]) * 0x100000001b3u) ^ r[5]) * 0x100000001b3u;
 }
 
 uint64_t session_data_bytes(const struct injection *session)

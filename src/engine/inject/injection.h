@@ -38,6 +38,10 @@ typedef bool injection_functions(void *context, const char *path, struct record_
 struct question;
 typedef void injection_answer(void *context, struct injection *session, uint32_t index, struct question *question);
 
+/* Translations that are kept (wire/kept.h) */
+struct kept_module;
+struct kept_hint;
+
 struct injection_options {
 	size_t size;          /* sizeof (struct injection_options) */
 	uint64_t cache_bytes; /* largest code cache of one process; 0: the runtime's default */
@@ -74,6 +78,12 @@ struct injection_options {
 	uint64_t whole_blocks;
 	injection_fold *fold;     /* NULL: nothing is folded, and the record grows */
 	const void *fold_context; /* injection_fold_context(): memory as it is when injection_new() is called */
+	const void *kept;         /* pieces that may be used (kept_sound()); copied */
+	size_t kept_bytes;
+	/* pieces are made of these before the program begins: injection_made() has them; copied */
+	const struct kept_module *make;
+	const struct kept_hint *make_hints;
+	size_t make_modules, make_hint_count;
 };
 
 #define WHOLE_BLOCKS (4u << 20)
@@ -132,6 +142,11 @@ void *session_copy(const struct injection *session, uint64_t offset, uint64_t by
 
 /* How much of the record's file is in use. An entry of the record that is not damaged claims no more. */
 uint64_t session_data_bytes(const struct injection *session);
+
+/* The pieces that the first program's process has made; freed with free(). NULL: there are none. */
+void *injection_made(const struct injection *session, size_t *bytes);
+/* Tells engines apart, and processors that the same code is translated differently for. */
+uint64_t injection_engine_sum(void);
 
 /* While it is held, no part is folded; nests. */
 void injection_hold(const struct injection *session);

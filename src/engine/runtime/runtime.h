@@ -32,6 +32,8 @@
  *     os/served_read.c        … in files, pipes and devices
  *     os/served_self.c        … of itself, in /proc
  *     os/served_start.c       … and what is on its stack when it begins
+ *     kept/make.c             translations that are kept: making them
+ *     kept/install.c          … and putting them into the cache
  *     record/record.c         the shared record: areas, blocks, reasons
  *     record/part.c           going on in another entry of the record
  *
@@ -205,6 +207,7 @@ struct runtime {
 	uint64_t clock_began; /* when the real one stood so */
 	uint32_t clock_reads;
 	uint32_t outer_parent; /* the first program's parent, which is shown as SERVED_PARENT */
+	uint32_t making;       /* translations are made to be kept: see kept/make.c */
 };
 
 /* else the addresses of labels would go through a table that nobody relocates */

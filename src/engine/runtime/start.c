@@ -1,6 +1,7 @@
 /* The host's hand-over: the runtime's own memory, the first thread, and the program's first block. */
 #include "engine/runtime/cache/cache.h"
 #include "engine/runtime/cache/memory.h"
+#include "engine/runtime/kept/kept.h"
 #include "engine/runtime/os/calls.h"
 #include "engine/runtime/os/served.h"
 #include "engine/runtime/os/signal.h"
@@ -100,4 +101,6 @@ void runtime_init(const struct start *start)
 	process->pid = (uint32_t)sys0(SYS_getpid);
 	__atomic_store_n(&process->state, RECORD_RUNNING, __ATOMIC_RELEASE);
 	rt.started = 1;
+	if (rt.setup->make)
+		kept_make(t);
 }

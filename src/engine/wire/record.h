@@ -33,7 +33,7 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x37524154u /* "TAR7"; a change of layout changes it */
+#define RECORD_MAGIC 0x38524154u /* "TAR8"; a change of layout changes it */
 #define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
@@ -124,6 +124,10 @@ struct record_session {
 	struct record_code_file code_files[RECORD_CODE_FILES];
 	/* [ticket % RECORD_QUEUE] = process index + 1 (store-release); the attendant sets it to 0 */
 	uint32_t queue[RECORD_QUEUE];
+	/* offsets in the engine's image (wire/kept.h): pieces that may be used; what pieces are to be made of:
+	 * struct kept_module [make_modules], struct kept_hint [make_hints]. 0: none */
+	uint64_t kept, kept_bytes, make;
+	uint32_t make_modules, make_hints;
 };
 
 enum record_process_state {
@@ -177,6 +181,8 @@ enum record_stat {
 	RECORD_STAT_LOOKUP_MISSES,    /* indirect branches that the inline lookups did not find */
 	RECORD_STAT_FLUSHES,          /* of the code cache, in whole or part */
 	RECORD_STAT_CACHE_BYTES,      /* code cache used, most at any time */
+	RECORD_STAT_KEPT_BLOCKS,      /* blocks that were kept from an earlier run (wire/kept.h) */
+	RECORD_STATS
 };
 
 /* No entry of the record has more; see area_bytes() in runtime/record/record.c. Whoever reads the record takes
@@ -218,7 +224,8 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	struct record_area templates, items;
 	/* offsets of uint64_t [item or block][watch_count], sparse; 0 without RECORD_SITES */
 	uint64_t site_items, site_blocks;
-	uint64_t stats[6]; /* enum record_stat: where the engine's time goes; not exact under several threads */
+	/* enum record_stat: where the engine's time goes; not exact under several threads */
+	uint64_t stats[RECORD_STATS];
 	/* where the image of an exec goes on, with session->served: the clock, the random numbers */
 	uint64_t clock_ns, chance;
 	/* host: where the session is mapped in this image; 0 in a fork's child: as in its parent */
@@ -240,7 +247,9 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t ask_module;
 	uint32_t outer_parent; /* with session->served: the id of the first program's parent */
 	uint64_t question;     /* offset of struct question; see RECORD_ASK_COUNTS */
-	uint64_t unused2[13];
+	uint64_t kept,
+		kept_bytes; /* offset of the pieces that were made, with session->make (wire/kept.h); 0: none */
+	uint64_t unused2[10];
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one

@@ -119,6 +119,8 @@ struct block_key {
 /* cache/dispatch.c */
 void runtime_dispatch(struct thread *t);
 void runtime_again(struct thread *t);
+/* under rt.lock: finds or makes the code for t->pc, where that exit leads (NULL: none), and links it */
+bool dispatch_enter(struct thread *t, uint32_t id, const struct exit *exit);
 
 /* cache/cache.c: under rt.lock */
 bool cache_start(void);

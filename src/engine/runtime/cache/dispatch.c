@@ -11,6 +11,7 @@
 #include "engine/runtime/cache/memory.h"
 #include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/kept/kept.h"
 #include "engine/runtime/os/calls.h"
 #include "engine/runtime/os/served.h"
 #include "engine/runtime/os/signal.h"
@@ -344,6 +345,8 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 		cache_drop(block);
 		block = NONE;
 	}
+	if (block == NONE && rt.setup->kept && kept_install(t->pc))
+		block = cache_find(t->context, t->pc);
 	if (block == NONE) {
 		bool thunk = p.same && p.counted && arena_of(rt.blocks[exit->block].code) == cache_arena(t->pc);
 		block = translate(t, t->pc, indirect, TRANSLATE_BLOCK, thunk ? id : NONE, NONE, NONE);
@@ -368,6 +371,11 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 	t->resume = (uint64_t)b->code;
 	t->entered = block;
 	return true;
+}
+
+bool dispatch_enter(struct thread *t, uint32_t id, const struct exit *exit)
+{
+	return enter(t, id, exit, rt.generation, false);
 }
 
 /* What an exit does; then on to the code at t->pc. */

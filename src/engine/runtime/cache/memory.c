@@ -129,7 +129,7 @@ void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool sh
 	memory_unmapped(start, length);
 	if ((protection & PROT_EXEC_) || shared)
 		insert(&(struct watched_mapping){start, (start + length + 4095) & ~4095ull, protection, shared,
-						 fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0, 0, 0});
+						 fd >= 0 ? MODULE_UNKNOWN : RECORD_NONE, 0, 0, 0, 0, 0});
 }
 
 void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
@@ -151,7 +151,8 @@ void memory_protected(uint64_t start, uint64_t length, uint32_t protection)
 			uint64_t to = i < rt.mapping_count && rt.mappings[i].start < end ? rt.mappings[i].start
 											 : end;
 			if (protection & PROT_EXEC_)
-				insert(&(struct watched_mapping){at, to, protection, 0, MODULE_UNKNOWN, 0, 0, 0});
+				insert(&(struct watched_mapping){at, to, protection, 0, MODULE_UNKNOWN, 0, 0, 0, 0,
+								 0});
 			at = to;
 		}
 	}
@@ -217,7 +218,9 @@ static void mapping_of(const struct mapping *m, void *context)
 		(protection & PROT_EXEC_) ? module_of(start, end, m->offset, path) : RECORD_NONE,
 		written || (m->inode && !m->shared && file_written(m->device, m->inode, path)),
 		m->device,
-		m->inode};
+		m->inode,
+		0,
+		0};
 }
 
 void memory_rescan(void)
@@ -243,7 +246,7 @@ void memory_start(void)
 	for (uint32_t i = 0; i < rt.areas[AREA_MODULES].count; i++) /* no /proc: what the host saw */
 		insert(&(struct watched_mapping){rt.record_modules[i].address,
 						 rt.record_modules[i].address + rt.record_modules[i].length,
-						 PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0});
+						 PROT_READ_ | PROT_EXEC_, 0, i, 0, 0, 0, 0, 0});
 }
 
 const struct watched_mapping *memory_executable(uint64_t pc)

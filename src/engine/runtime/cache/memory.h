@@ -24,6 +24,7 @@ struct watched_mapping {
 	uint64_t start, end;
 	uint32_t protection, shared, module, written;
 	uint64_t device, inode;
+	uint32_t kept, unused; /* it was looked whether translations of it are kept: kept/install.c */
 };
 #define MAPPINGS_MAX 16384u
 

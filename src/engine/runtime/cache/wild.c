@@ -65,6 +65,15 @@ bool branch_operand(const struct thread *t, const struct x86_insn *in, uint64_t 
 	return true;
 }
 
+/* Was the block ever entered? Kept ones may not have been (kept/install.c): those that count, and with them those
+ * that only follow them, are told by their counters. */
+static bool entered(const struct thread *t, uint32_t id)
+{
+	while (rt.blocks[id].follows != NONE)
+		id = rt.blocks[id].follows;
+	return *counter_of(t, id * 2) != 0;
+}
+
 /* Could it have led to t->pc? *rsp: what the stack pointer was before it. */
 static bool could(const struct thread *t, uint32_t id, const struct x86_insn *in, uint64_t pc, uint64_t *rsp)
 {
@@ -95,8 +104,8 @@ bool wild_undo(struct thread *t)
 		const struct block *b = &rt.blocks[id];
 		struct x86_insn in;
 		uint64_t rsp, pc;
-		if (!b->branch || b->conditional || !b->insns || b->context != t->context ||
-		    !(pc = last_instruction(b, &in)) || !could(t, id, &in, pc, &rsp))
+		if ((rt.setup->kept && !entered(t, id)) || !b->branch || b->conditional || !b->insns ||
+		    b->context != t->context || !(pc = last_instruction(b, &in)) || !could(t, id, &in, pc, &rsp))
 			continue;
 		if (found != NONE && pc != found_pc)
 			return false;

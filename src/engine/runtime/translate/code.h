@@ -50,6 +50,8 @@ unsigned translate_marks(struct translation *tr, const struct block *block, uint
 			 unsigned most, uint64_t *next);
 bool target_table(const struct block *block, uint64_t *slot[3]);
 uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to);
+/* an exit's way to the runtime, in the cold part */
+uint8_t *emit_stub(struct code_arena *arena, uint32_t exit);
 uint8_t *emit_indirect_entry(struct code_arena *arena, uint32_t id);
 
 /* translate/unknown.c, under rt.lock. processor_try() runs what is at `at` with all registers zero, until it

@@ -5,19 +5,24 @@
  * fault or that a signal handler may be entered at with the value still to be used.
  */
 #include "engine/runtime/cache/cache.h"
+#include "engine/runtime/kept/kept.h"
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
 #include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
-void add_one(struct emit *e, uint32_t offset) { encode_add_gs(&e->p, offset, 1); }
+void add_one(struct emit *e, uint32_t offset)
+{
+	encode_add_gs(&e->p, offset, 1);
+	kept_note(e, e->p - 5, KEPT_COUNTER); /* one byte in front of its end is the 1 */
+}
 
 void increment_spilled(struct emit *e, uint32_t offset, unsigned reg)
 {
 	gs_store(e, reg, AT_SPILL_OPERAND);
-	gs_load(e, reg, offset);
+	counter_load(e, reg, offset);
 	lea_one(e, reg);
-	gs_store(e, reg, offset);
+	counter_store(e, reg, offset);
 	gs_load(e, reg, AT_SPILL_OPERAND);
 }
 
@@ -115,22 +120,25 @@ void count_block(struct emit *e, struct counter_place place)
 	uint32_t offset = THREAD_BYTES + e->id * 16;
 	switch (place.how) {
 	case PLACE_ADD: add_one(e, offset); break;
-	case PLACE_INC: encode_increment_gs(&e->p, offset); break;
+	case PLACE_INC:
+		encode_increment_gs(&e->p, offset);
+		kept_note(e, e->p - 4, KEPT_COUNTER);
+		break;
 	case PLACE_NONE:
 	case PLACE_TWICE:
 	case PLACE_STREAM:
 	case PLACE_END: return; /* emitted with their instructions */
 	case PLACE_DEAD:
-		gs_load(e, place.reg, offset);
+		counter_load(e, place.reg, offset);
 		lea_one(e, place.reg);
-		gs_store(e, place.reg, offset);
+		counter_store(e, place.reg, offset);
 		break;
 	case PLACE_SPILL:
 		gs_store(e, place.reg, AT_SPILL_OPERAND);
 		mark(e, MARK_INSN, place.insn, SPILLED_OPERAND, place.reg, 0);
-		gs_load(e, place.reg, offset);
+		counter_load(e, place.reg, offset);
 		lea_one(e, place.reg);
-		gs_store(e, place.reg, offset);
+		counter_store(e, place.reg, offset);
 		e->counted = true;
 		mark(e, MARK_INSN, place.insn, SPILLED_OPERAND, place.reg, 0);
 		gs_load(e, place.reg, AT_SPILL_OPERAND);

@@ -2,6 +2,7 @@
    ways into the runtime. What always holds: every displacement that is patched later lies within one cache
    line. */
 #include "engine/runtime/cache/cache.h"
+#include "engine/runtime/kept/kept.h"
 #include "engine/runtime/os/served.h"
 #include "engine/runtime/record/record.h"
 #include "engine/runtime/region/region.h"
@@ -10,15 +11,13 @@
 #include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translation.h"
 
-static uint8_t *cold(struct emit *e, unsigned n) { return e->arena->cold -= n; }
-
-static uint8_t *stub(struct emit *e, uint32_t exit)
+uint8_t *emit_stub(struct code_arena *arena, uint32_t exit)
 {
-	struct emit s = {.p = cold(e, 20)};
+	struct emit s = {.p = arena->cold -= 20};
 	uint8_t *at = s.p;
 	encode_store_gs_value32(&s.p, AT_EXIT_ID, exit);
 	jump_gs(&s, AT_EXIT_ENTRY);
-	cache_span(e->arena, at, true, SPAN_STUB, exit);
+	cache_span(arena, at, true, SPAN_STUB, exit);
 	return at;
 }
 
@@ -43,7 +42,7 @@ void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned con
 	uint32_t id = cache_exit(target, e->id, kind, e->arena);
 	struct exit *exit = &rt.exits[id];
 	exit->patch = e->p - 4;
-	exit->stub = stub(e, id);
+	exit->stub = emit_stub(e->arena, id);
 	encode_distance(exit->patch, exit->stub);
 }
 
@@ -52,6 +51,7 @@ void simple_exit(struct emit *e, uint64_t target, enum exit_kind kind)
 {
 	uint32_t id = e->probe ? 0 : cache_exit(target, e->id, kind, e->arena);
 	encode_store_gs_value32(&e->p, AT_EXIT_ID, id);
+	kept_note(e, e->p - 4, KEPT_EXIT);
 	jump_gs(e, AT_EXIT_ENTRY);
 }
 
@@ -69,6 +69,8 @@ static void push_return(struct emit *e, uint64_t pc)
 	e->arena->cold = (uint8_t *)((uint64_t)(e->arena->cold - 8) & ~7ull);
 	__builtin_memcpy(e->arena->cold, &pc, 8);
 	encode_push_rip(&e->p, (uint32_t)(e->arena->cold - (e->p + 6)));
+	if (rt.making)
+		kept_note_return(e->p - 4, pc);
 }
 
 /* rcx is the target, rax and rcx are spilled */
@@ -85,6 +87,7 @@ static void jump_table(struct emit *e, unsigned which)
 		encode_zero_extend16(&e->p, X86_RAX, X86_RCX);
 	}
 	encode_jump_table(&e->p, X86_RAX, (uint32_t)(uint64_t)(rt.tables + which * TABLE_SLOTS));
+	kept_note(e, e->p - 4, KEPT_TABLE);
 }
 
 /* rax is spilled: the block's counter, if it is placed here */
@@ -93,9 +96,9 @@ static void count_at_end(struct emit *e, struct counter_place place, unsigned k,
 	uint32_t offset = THREAD_BYTES + e->id * 16;
 	if (place.how != PLACE_END)
 		return;
-	gs_load(e, X86_RAX, offset);
+	counter_load(e, X86_RAX, offset);
 	lea_one(e, X86_RAX);
-	gs_store(e, X86_RAX, offset);
+	counter_store(e, X86_RAX, offset);
 	e->counted = true;
 	mark(e, MARK_INSN, k, spills, 0, 0);
 }
@@ -108,7 +111,11 @@ static bool linkage(const struct translation *tr)
 
 /* For cache/wild.c: an indirect branch that leaves nothing by which it could be told from others. For
    region/enter_leave.c: jumps and calls in regions that the program names. */
-static void note_at(struct emit *e, uint32_t offset) { encode_store_gs_value32(&e->p, offset, e->id); }
+static void note_at(struct emit *e, uint32_t offset)
+{
+	encode_store_gs_value32(&e->p, offset, e->id);
+	kept_note(e, e->p - 4, KEPT_BLOCK);
+}
 
 static void note_branch(struct emit *e) { note_at(e, AT_LAST_INDIRECT); }
 
@@ -136,8 +143,10 @@ static void load_target(struct emit *e, const struct x86_insn *in, const uint8_t
 		int64_t distance = (int64_t)(address - (emit_address(e) + 7));
 		if (distance == (int32_t)distance && !fs) {
 			encode_load_rip(&e->p, X86_RCX, (uint32_t)distance);
+			kept_note(e, e->p - 4, KEPT_OPERAND);
 			return;
 		}
+		kept_cannot(e);
 		move_immediate(e, X86_RCX, address);
 		if (fs)
 			encode_prefix_fs(&e->p);
@@ -161,9 +170,9 @@ static void repeated(struct emit *e, const struct x86_insn *in, const uint8_t *c
 	}
 	gs_store(e, X86_RAX, AT_SPILL_RAX);
 	mark(e, MARK_INSN, k, SPILLED_RAX, 0, 0);
-	gs_load(e, X86_RAX, offset);
+	counter_load(e, X86_RAX, offset);
 	encode_lea_sum(&e->p, X86_RAX, X86_RAX, X86_RCX);
-	gs_store(e, X86_RAX, offset);
+	counter_store(e, X86_RAX, offset);
 	mark(e, MARK_REP, k, SPILLED_RAX, 0, 0);
 	gs_load(e, X86_RAX, AT_SPILL_RAX);
 	mark(e, MARK_REP, k, 0, 0, 0);
@@ -177,10 +186,10 @@ static void repeated(struct emit *e, const struct x86_insn *in, const uint8_t *c
 		encode_move(&e->p, X86_RAX, X86_RCX);
 		encode_not(&e->p, X86_RAX); /* -rcx - 1, no flag */
 		gs_store(e, X86_RCX, AT_SPILL_RCX);
-		gs_load(e, X86_RCX, offset);
+		counter_load(e, X86_RCX, offset);
 		mark(e, MARK_REP, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
 		encode_lea_scaled(&e->p, X86_RAX, X86_RCX, X86_RAX, 1, 1, false);
-		gs_store(e, X86_RAX, offset);
+		counter_store(e, X86_RAX, offset);
 		mark(e, MARK_INSN, k + 1, SPILLED_RAX | SPILLED_RCX, 0, 0);
 		gs_load(e, X86_RAX, AT_SPILL_RAX);
 		gs_load(e, X86_RCX, AT_SPILL_RCX);

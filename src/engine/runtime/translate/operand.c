@@ -1,6 +1,7 @@
 /* One instruction of the program's, as it stands in the cache: unchanged where it can be, its operand reached in
    another way where it is relative to rip and out of reach, or on gs. What always holds: until the instruction
    itself runs, its registers' values are in a spill slot that a mark names. */
+#include "engine/runtime/kept/kept.h"
 #include "engine/runtime/record/record.h"
 #include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/translate.h"
@@ -24,9 +25,10 @@ static void gs_operand(struct emit *e, const struct x86_insn *in, const uint8_t 
 	gs_store(e, base, AT_SPILL_OPERAND);
 	gs_store(e, second, AT_SPILL_SECOND);
 	mark(e, MARK_INSN, k, SPILLED_OPERAND | SPILLED_SECOND, base | second << 4, 0);
-	if (in->rip_relative)
+	if (in->rip_relative) {
+		kept_cannot(e);
 		move_immediate(e, base, pc + in->length + (uint64_t)in->memory[0].displacement);
-	else
+	} else
 		encode_lea_operand(&e->p, base, in, code);
 	gs_load(e, second, AT_APP_GS);
 	encode_lea_sum(&e->p, base, base, second);
@@ -76,8 +78,10 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 		uint8_t *at = e->p;
 		put_bytes(e, code, in->length);
 		__builtin_memcpy(at + in->displacement_offset, &displacement, 4);
+		kept_note(e, at + in->displacement_offset, KEPT_OPERAND);
 		return;
 	}
+	kept_cannot(e);
 	if (in->prefixes & X86_PREFIX_ADDRSIZE)
 		target = (uint32_t)target;
 	if (in->encoding == X86_LEGACY && in->map == X86_MAP_0 && in->opcode == 0x8d && in->operand_bytes == 8) {

@@ -11,6 +11,7 @@
  *     learn what state each of its bytes stands for.
  */
 #include "engine/runtime/cache/cache.h"
+#include "engine/runtime/kept/kept.h"
 #include "engine/runtime/record/record.h"
 #include "engine/runtime/region/region.h"
 #include "engine/runtime/runtime.h"
@@ -44,6 +45,8 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 			count_block(e, place);
 			mark(e, MARK_INSN, k, 0, 0, 0);
 		}
+		if (in->class & X86_CLASS_UNKNOWN)
+			kept_cannot(e);
 		if ((in->class & X86_CLASS_UNKNOWN) && unknown_needs_moving(in, pc, emit_address(e))) {
 			if (!e->probe)
 				processor_refuses(

@@ -1,0 +1,26 @@
+/* Translations kept between runs (docs/kept-translations.md): before a run those of its program are read, after it
+ * what it has executed beyond them is translated for the next one. Nothing that goes wrong here is more than speed
+ * lost. */
+#ifndef TARE_BACKEND_ENGINE_KEPT_H
+#define TARE_BACKEND_ENGINE_KEPT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/inject/view.h"
+
+struct kept_use {
+	char *folder; /* NULL: nothing is kept */
+	char *program;
+	uint64_t maker;
+	void *pieces; /* [bytes], as a file had them */
+	size_t bytes;
+};
+
+/* folder: NULL: the user's (store/cache/cache.h). argv0: as the program was named. */
+void kept_open(struct kept_use *kept, const char *folder, const char *argv0);
+void kept_update(const struct kept_use *kept, const struct view *view);
+void kept_close(struct kept_use *kept);
+
+#endif
