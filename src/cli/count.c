@@ -175,10 +175,14 @@ static bool measure(struct count_command *count, struct error *err)
 	if (!count->program && !r->for_ns && count->session.target.kind == TARGET_CPUS && isatty(STDERR_FILENO) &&
 	    !r->quiet)
 		fputs("tare: counting until Ctrl-C\n", stderr);
+	struct session_trusts *trusts = over_time.shows_rows ? session_trusts_open(&count->session, &r->keeping)
+							     : NULL;
+	over_time.rows.trusts = trusts;
 	bool done = r->inclusive ? session_check_calls(&count->session, err) &&
 					   session_measure_calls(&count->session, &options, err)
 				 : session_measure(&count->session, &options, err);
 	progress_end(&progress);
+	session_trusts_free(trusts);
 	return done;
 }
 

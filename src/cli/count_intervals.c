@@ -17,8 +17,31 @@ static bool fits(const struct interval_rows *rows, const struct time_interval *i
 {
 	int used = TIME_COLUMNS;
 	for (size_t i = 0; i < interval->n; i++)
-		used += 2 + columns_of(interval->events[i]);
+		used += 2 + !!rows->trusts + columns_of(interval->events[i]);
 	return used <= (rows->width ? rows->width : TEXT_COLUMNS);
+}
+
+static const char NOTHING_HERE[] = "its counter counts nothing here ('tare verify')";
+
+/* A count as it is told: what the interval says of it, and what was verified. */
+struct told_count {
+	struct time_count count;
+	enum trust trust;
+	const char *mark;
+};
+
+static struct told_count told(const struct interval_rows *rows, const struct event *event,
+			      const struct time_count *count)
+{
+	struct told_count out = {.count = *count, .mark = ""};
+	if (count->known &&
+	    !session_trusts_of(rows->trusts, event->label, count->source, count->value, &out.trust)) {
+		out.count.known = false;
+		out.count.why = NOTHING_HERE;
+	}
+	if (out.count.known)
+		out.mark = trust_mark(out.trust, count->source);
+	return out;
 }
 
 /* "51.20 ms"; with ~ before it when it was not counted all the time. */
@@ -45,10 +68,15 @@ static const char *shown(const struct event *event, const struct time_count *cou
 static void wide_row(const struct interval_rows *rows, const struct time_interval *interval)
 {
 	fprintf(rows->out, "%*.3f s", TIME_COLUMNS - 2, interval->end_seconds);
+	const char *mark = "";
 	for (size_t i = 0; i < interval->n; i++) {
 		char text[2 * NUMBER_BYTES];
-		fprintf(rows->out, "  %*s", columns_of(interval->events[i]),
-			shown(interval->events[i], &interval->counts[i], text));
+		struct told_count count = told(rows, interval->events[i], &interval->counts[i]);
+		/* the mark before has the column between two counts, which its heading leaves free */
+		fprintf(rows->out, "%s  %*s%s", rows->trusts && i && !*mark ? " " : "",
+			columns_of(interval->events[i]), shown(interval->events[i], &count.count, text),
+			count.mark);
+		mark = count.mark;
 	}
 	fputc('\n', rows->out);
 }
@@ -57,8 +85,10 @@ static void narrow_rows(const struct interval_rows *rows, const struct time_inte
 {
 	for (size_t i = 0; i < interval->n; i++) {
 		char text[2 * NUMBER_BYTES];
-		fprintf(rows->out, "%*.3f s  %*s  %s\n", TIME_COLUMNS - 2, interval->end_seconds, VALUE_COLUMNS,
-			shown(interval->events[i], &interval->counts[i], text), interval->events[i]->label);
+		struct told_count count = told(rows, interval->events[i], &interval->counts[i]);
+		fprintf(rows->out, "%*.3f s  %*s%s%s  %s\n", TIME_COLUMNS - 2, interval->end_seconds,
+			VALUE_COLUMNS, shown(interval->events[i], &count.count, text), count.mark,
+			rows->trusts && !*count.mark ? " " : "", interval->events[i]->label);
 	}
 }
 
@@ -68,8 +98,12 @@ static void text_row(struct interval_rows *rows, const struct time_interval *int
 		rows->wide = fits(rows, interval);
 		fprintf(rows->out, "%*s", TIME_COLUMNS, "until");
 		for (size_t i = 0; rows->wide && i < interval->n; i++)
-			fprintf(rows->out, "  %*s", columns_of(interval->events[i]), interval->events[i]->label);
-		fprintf(rows->out, "%s\n", rows->wide ? "" : "             count  event");
+			fprintf(rows->out, "%s  %*s", rows->trusts && i ? " " : "",
+				columns_of(interval->events[i]), interval->events[i]->label);
+		fprintf(rows->out, "%s%s\n", rows->wide ? "" : "             count",
+			rows->wide     ? ""
+			: rows->trusts ? "   event"
+				       : "  event");
 		rows->headed = true;
 	}
 	if (rows->wide)
@@ -87,7 +121,8 @@ static void json_row(const struct interval_rows *rows, const struct time_interva
 	json_write_number(&json, "end_seconds", interval->end_seconds);
 	json_write_open(&json, "counts", '[');
 	for (size_t i = 0; i < interval->n; i++) {
-		const struct time_count *count = &interval->counts[i];
+		const struct told_count as_told = told(rows, interval->events[i], &interval->counts[i]);
+		const struct time_count *count = &as_told.count;
 		json_write_open(&json, NULL, '{');
 		json_write_text(&json, "event", interval->events[i]->label);
 		if (count->known)
@@ -95,6 +130,8 @@ static void json_row(const struct interval_rows *rows, const struct time_interva
 		else
 			json_write_null(&json, "value");
 		json_write_text(&json, "source", source_name(count->known ? count->source : SOURCE_NONE));
+		if (count->known)
+			json_write_text(&json, "trust", trust_name(as_told.trust));
 		if (count->known)
 			json_write_number(&json, "share_running", count->share_running);
 		else

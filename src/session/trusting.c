@@ -1,6 +1,7 @@
 /* What was verified before (tare verify), beside the numbers of a result. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "session/profile.h"
@@ -39,16 +40,19 @@ static bool not_counted(struct result *result, struct estimate *e, const struct 
 	return e->why != NULL;
 }
 
+static enum trust trust_of(const struct estimate *e, const struct kept_verdict *row)
+{
+	enum trust trust = verdict_trust(kind_of(row->kind), e->has_tare, row->usable_from,
+					 e->has_tare ? e->gross : e->value);
+	/* what was extrapolated is another question than whether the counter counts */
+	return e->source == SOURCE_SCALED && trust == TRUST_VERIFIED ? TRUST_UNVERIFIED : trust;
+}
+
 static bool judge(struct result *result, struct estimate *e, const struct kept_verdict *row)
 {
-	enum verdict_kind kind = kind_of(row->kind);
-	double gross = e->has_tare ? e->gross : e->value;
-	if (kind == VERDICT_NOTHING)
+	if (kind_of(row->kind) == VERDICT_NOTHING)
 		return not_counted(result, e, row);
-	enum trust trust = verdict_trust(kind, e->has_tare, row->usable_from, gross);
-	/* what was extrapolated is another question than whether the counter counts */
-	if (e->source == SOURCE_SCALED && trust == TRUST_VERIFIED)
-		trust = TRUST_UNVERIFIED;
+	enum trust trust = trust_of(e, row);
 	if (trust == TRUST_UNVERIFIED)
 		return true;
 	e->trust = trust;
@@ -195,6 +199,51 @@ bool session_trust(struct session *s, const struct keeping *keeping)
 	if (found)
 		verdict_list_free(&list);
 	return done;
+}
+
+/* ---- intervals ---- */
+
+struct session_trusts {
+	struct arena arena; /* of the machine's facts */
+	struct verdict_list list;
+};
+
+struct session_trusts *session_trusts_open(const struct session *session, const struct keeping *keeping)
+{
+	struct session_trusts *trusts = calloc(1, sizeof *trusts);
+	struct machine_facts here = {0};
+	if (trusts && strcmp(session->operations->name, "replay") != 0 &&
+	    measure_machine_facts(&trusts->arena, &here) && find(keeping, &here, &trusts->list) &&
+	    trusts->list.rows.count)
+		return trusts;
+	session_trusts_free(trusts);
+	return NULL;
+}
+
+bool session_trusts_of(const struct session_trusts *trusts, const char *event, enum source source, double value,
+		       enum trust *trust)
+{
+	const struct estimate like = {.event = event, .source = source, .value = value};
+	*trust = source == SOURCE_EXACT ? TRUST_VERIFIED : TRUST_UNVERIFIED;
+	for (size_t k = 0; source != SOURCE_EXACT && trusts && k < trusts->list.rows.count; k++) {
+		const struct kept_verdict *row = &trusts->list.rows.items[k];
+		if (!is_of(row, &like, "command"))
+			continue;
+		if (kind_of(row->kind) == VERDICT_NOTHING)
+			return value > 0;
+		*trust = trust_of(&like, row);
+		return true;
+	}
+	return true;
+}
+
+void session_trusts_free(struct session_trusts *trusts)
+{
+	if (!trusts)
+		return;
+	verdict_list_free(&trusts->list);
+	arena_free(&trusts->arena);
+	free(trusts);
 }
 
 /* ---- profiles ---- */

@@ -93,6 +93,29 @@ equal([planted(kind)[0] for kind in ("unpredictable", "unjudged", "no such verdi
 equal([planted("offset", offset=5)[0], planted("exact")[0]], ["biased", "verified"], "an offset that is left in: biased; exact: verified")
 equal(planted("counts nothing here")[0], "unverified", "a counter that was seen to count nothing, and counts, is unverified")
 
+# ---- the same in intervals, while they are counted ----
+def over_time(kind, text):
+    planted(kind, "times", text)
+    words = ("count", "-I", "50", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u,task-clock", "sleep", "0.12")
+    rows = [json.loads(line) for line in tare(*words[:3], "--json", *words[3:]).out.splitlines()]
+    of_event = [{count["event"]: count.get("trust") for count in row["counts"]} for row in rows if row.get("kind") == "interval"]
+    return of_event, tare(*words).out
+
+
+for kind, trust, mark in (("exact", "verified", "✓"), ("proportional", "biased", "~"), ("wrong", "refuted", "✗"), ("unpredictable", "unverified", "")):
+    of_event, text = over_time(kind, "counts each event twice")
+    equal([row["page-faults:u"] for row in of_event], [trust] * len(of_event), f"{kind}: each interval's count is {trust}")
+    equal({row["task-clock"] for row in of_event}, {"unverified"}, "… and that of an event without a verdict is unverified")
+    has(text, re.compile(rf"^ +0\.\d+ s +[0-9,]+{mark} +[0-9.]+ [mµn]s$", re.M), f"{kind}: in text with its mark")
+planted("noisy", usable_from=20)
+seen = [json.loads(line) for line in tare("count", "-I", "50", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "sleep", "0.12").out.splitlines()[:-1]]
+equal([row["counts"][0]["trust"] for row in seen], ["verified" if row["counts"][0]["value"] >= 20 else "biased" for row in seen], "noisy: verified where the interval itself has enough events")
+planted("counts nothing here")
+rows = [json.loads(line) for line in tare("count", "-I", "50", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "sleep", "0.12").out.splitlines()[:-1]]
+ok(all(row["counts"][0]["value"] or "counts nothing here" in row["counts"][0].get("why", "") for row in rows), "a 0 of a counter that counts nothing here is no count", rows)
+bare = tare("count", "--no-store", "-I", "50", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "sleep", "0.12").out.splitlines()[:-1]
+equal({json.loads(line)["counts"][0]["trust"] for line in bare}, {"unverified"}, "without a store intervals are unverified")
+
 # ---- the same in comparisons, and of metrics ----
 def compared(kind, text):
     planted(kind, "times", text)
