@@ -70,6 +70,36 @@ int main(void)
 	profile_free(p);
 	free(p);
 
+	struct sampling_account alone[] = {account(SOURCE_HW, 100000000, 43000000),
+					   account(SOURCE_OS, 1000000, 1)};
+	p = noted(alone, 2);
+	if (!p)
+		return 1;
+	ok(!p->events[0].has_total && p->events[0].samples == 10 && !p->events[0].why && p->events[1].has_total,
+	   "a hardware counter that takes turns with none of these events was taken away: there is no total");
+	ok(p->n_notes == 1 && strstr(p->notes[0], "cycles: its counter was taken away for 57.0 % of the time"),
+	   "and a note says for how long");
+	profile_free(p);
+	free(p);
+
+	alone[0] = account(SOURCE_HW, 1000000, 980000);
+	p = noted(alone, 1);
+	if (!p)
+		return 1;
+	ok(p->events[0].has_total, "of a short program the moments of its beginning and end are no loss");
+	profile_free(p);
+	free(p);
+
+	alone[0] = account(SOURCE_HW, 1000000, 0);
+	alone[0].count = alone[0].samples = 0;
+	p = noted(alone, 1);
+	if (!p)
+		return 1;
+	ok(!p->events[0].has_total && p->events[0].why && strstr(p->events[0].why, "never"),
+	   "one that never ran is not counted, and its 0 is no total");
+	profile_free(p);
+	free(p);
+
 	accounts[0] = account(SOURCE_HW, 1000000, 0);
 	accounts[0].state = READING_FAILED;
 	snprintf(accounts[0].why, sizeof accounts[0].why, "it is gone");
