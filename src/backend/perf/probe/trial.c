@@ -186,8 +186,8 @@ static int by_size(const void *a, const void *b)
 
 enum { COST_ROUNDS = 101, COST_MEDIAN = 50, COST_MOST = 95 };
 
-/* A pass with one trap and the trial's own work once; and one with that work twice: the probed function's twin, which
- * has no probe, is called between. counts: [2 × COST_ROUNDS + 1]: the first one apart, those of the second kind are
+/* A pass with one trap and the trial's own work once; and one with that work twice: the probed function's twin,
+ * which has no probe, is called between. counts: [COST_PASSES]: the first one apart, those of the second kind are
  * the last. */
 enum { COST_PASSES = 1 + 2 * COST_ROUNDS };
 
