@@ -297,6 +297,56 @@ static bool tells(const struct counters_study *c, const struct kernel *kernel, c
 	return false;
 }
 
+/* Is it predicted to count anything in the kernel's region, of what this backend counts in regions? */
+static bool moves_in_region(const struct counters_study *c, const struct counters_backend *b,
+			    const struct kernel *kernel, const char *name)
+{
+	uint64_t n = kernel->n_quick ? kernel->quick[kernel->n_quick - 1] : kernel->n_most;
+	bool counted = false;
+	double factor, value;
+	for (size_t i = 0; i < b->events.count && !counted; i++) {
+		const struct counters_event *e = &b->events.items[i];
+		bool of_process = e->event.definition && e->event.definition->counted_by == COUNTED_BY_PROCESS;
+		counted = !of_process && strcmp(counters_predicted_by(c, e->name, &factor), name) == 0;
+	}
+	return counted && kernel_predict_region(kernel, name, n, NULL, &value, NULL) && value > 0;
+}
+
+/* An execution with probes takes some ten times as long as one without: when one is taken out, the kernel waits
+ * tens of milliseconds for all CPUs. So a quick look at counters takes regions of those kernels alone that move an
+ * event which fewer than COUNTERS_QUICK_REGIONS moved before. seen: [c->names] */
+static bool adds_region(const struct counters_study *c, const struct counters_backend *b,
+			const struct kernel *kernel, unsigned *seen)
+{
+	bool adds = false;
+	if (b->exact || !c->asked.quick || c->asked.kernels)
+		return true;
+	for (size_t i = 0; i < c->names.count; i++)
+		adds |= seen[i] < COUNTERS_QUICK_REGIONS && moves_in_region(c, b, kernel, c->names.items[i]);
+	for (size_t i = 0; adds && i < c->names.count; i++)
+		seen[i] += moves_in_region(c, b, kernel, c->names.items[i]);
+	return adds;
+}
+
+static bool plan_backend(struct counters_study *c, struct counters_backend *b, const bool *chosen,
+			 struct error *err)
+{
+	unsigned *seen = calloc(c->names.count + 1, sizeof *seen);
+	bool done = seen != NULL || error_no_memory(err);
+	for (size_t k = 0; done && b->events.count && k < c->kernels.count; k++)
+		for (int i = 0; done && chosen[k] && i < KERNEL_INTERFACES; i++) {
+			const struct kernel *kernel = &c->kernels.all[k];
+			bool region = i == KERNEL_REGION;
+			if (region && (!kernel->region || !kernel->region_path ||
+				       !b->session.operations->regions || !adds_region(c, b, kernel, seen)))
+				continue;
+			if (tells(c, kernel, b, (enum kernel_interface)i))
+				done = add_jobs(c, b, kernel, (enum kernel_interface)i, err);
+		}
+	free(seen);
+	return done;
+}
+
 static bool plan(struct counters_study *c, struct error *err)
 {
 	bool *chosen = calloc(c->kernels.count + 1, sizeof *chosen), done = chosen != NULL;
@@ -306,16 +356,7 @@ static bool plan(struct counters_study *c, struct error *err)
 	for (size_t k = 0; k < c->kernels.count; k++)
 		c->found.kernels += chosen[k];
 	for (size_t b = 0; done && b < c->n_backends; b++)
-		for (size_t k = 0; done && c->backends[b].events.count && k < c->kernels.count; k++)
-			for (int i = 0; done && chosen[k] && i < KERNEL_INTERFACES; i++) {
-				const struct kernel *kernel = &c->kernels.all[k];
-				bool region = i == KERNEL_REGION;
-				if (region && (!kernel->region || !kernel->region_path ||
-					       !c->backends[b].session.operations->regions))
-					continue;
-				if (tells(c, kernel, &c->backends[b], (enum kernel_interface)i))
-					done = add_jobs(c, &c->backends[b], kernel, (enum kernel_interface)i, err);
-			}
+		done = plan_backend(c, &c->backends[b], chosen, err);
 	free(chosen);
 	return done &&
 	       (c->jobs.count ||

@@ -15,6 +15,7 @@ enum {
 	COUNTERS_FULL_RUNS = 100,                   /* Korn, Nieto */
 	COUNTERS_QUICK_SIZES = 6,
 	COUNTERS_QUICK_KERNELS = 10,
+	COUNTERS_QUICK_REGIONS = 2, /* kernels whose regions move an event, of counters */
 };
 
 /* An event that a backend counts here. */

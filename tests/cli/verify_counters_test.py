@@ -55,6 +55,11 @@ without = parsed(tare("count", "--no-store", "--json", "-o", "-", "--program-out
                  "a count without a store")
 equal(without["results"][0]["trust"], "unverified", "without a store it is unverified")
 
+# ---- probes take time: a quick look counts regions of few kernels, and of none for what regions do not have ----
+r = verify("--no-store", "--on", "perf", "-e", "page-faults:u,voluntary-switches")
+equal([{p["kernel"] for p in r["points"] if p["interface"] == interface} for interface in ("command", "region")], [{"pages", "sleeps"}, {"pages"}],
+      "voluntary switches are of processes: regions of the kernel that moves them are not executed")
+
 # ---- another kernel, CPU, microcode or tare: the verdict is stale ----
 base = sqlite3.connect("verdicts.db")
 for column, word in (("kernel", "kernel"), ("cpu", "CPU"), ("microcode", "microcode")):

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "backend/perf/probe/costs.h"
 #include "backend/perf/probe/group.h"
 #include "backend/perf/probe/places.h"
 #include "backend/perf/probe/trace.h"
@@ -100,6 +101,41 @@ static void interrupted(void)
 	ok(trap_cost_of_three(dear).first == 5340000, "where it is dear twice it is dear");
 }
 
+/* Groups of one event, each of another number. */
+static bool finds(const struct kept_costs *kept, uint64_t config, unsigned levels, size_t n_probes, double median)
+{
+	struct event_encoding encoding = {.type = PERF_TYPE_RAW, .config = config};
+	struct region_event event = {.encoding = &encoding, .levels = levels};
+	struct trap_cost found[2];
+	return costs_find(kept, &event, 1, n_probes, found) && found[0].median == median && found[1].median == 7;
+}
+
+static void keep(struct kept_costs *kept, uint64_t config, size_t n_probes, double median)
+{
+	struct event_encoding encoding = {.type = PERF_TYPE_RAW, .config = config};
+	struct region_event event = {.encoding = &encoding, .levels = LEVEL_USER};
+	const struct trap_cost costs[2] = {{.known = true, .median = median}, {.known = true, .median = 7}};
+	costs_keep(kept, &event, 1, n_probes, costs);
+}
+
+static void kept(void)
+{
+	static struct kept_costs costs;
+	ok(!finds(&costs, 1, LEVEL_USER, 2, 100), "before a group was tried nothing is known of its traps");
+	keep(&costs, 1, 2, 100);
+	keep(&costs, 2, 2, 200);
+	keep(&costs, 1, 3, 300);
+	ok(finds(&costs, 1, LEVEL_USER, 2, 100) && finds(&costs, 2, LEVEL_USER, 2, 200),
+	   "groups that take turns are both known after it");
+	ok(finds(&costs, 1, LEVEL_USER, 3, 300), "with more probes it is another group");
+	ok(!finds(&costs, 1, LEVEL_KERNEL, 2, 100), "so it is at another level");
+	for (uint64_t i = 0; i < GROUPS_KEPT; i++)
+		keep(&costs, 10 + i, 2, 1000 + (double)i);
+	ok(!finds(&costs, 1, LEVEL_USER, 2, 100) && finds(&costs, 10, LEVEL_USER, 2, 1000) &&
+		   finds(&costs, 9 + GROUPS_KEPT, LEVEL_USER, 2, 999 + GROUPS_KEPT),
+	   "the oldest ones make room");
+}
+
 int main(void)
 {
 	char path[PATH_MAX];
@@ -108,6 +144,7 @@ int main(void)
 	struct bench b;
 	struct error err;
 	interrupted();
+	kept();
 	if (!uprobe_type(&type, &err)) {
 		skip(err.text, "hits of probes arrive");
 		return done();

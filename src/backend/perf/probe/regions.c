@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "backend/perf/probe/costs.h"
 #include "backend/perf/probe/follow.h"
 #include "backend/perf/probe/places.h"
 #include "backend/perf/probe/trial.h"
@@ -132,19 +133,6 @@ static bool find_bias(struct probed *r, struct region_bias *kept)
 	return true;
 }
 
-static bool are_kept(const struct probed *r, const struct region_costs *kept)
-{
-	bool same = kept->n_events == r->n_events && kept->n_probes == r->plan.n_probes;
-	for (size_t i = 0; same && i < r->n_events; i++) {
-		static const struct event_encoding none;
-		const struct event_encoding *a = &kept->encodings[i],
-					    *b = r->events[i].encoding ? r->events[i].encoding : &none;
-		same = a->type == b->type && a->config == b->config && a->config1 == b->config1 &&
-		       a->config2 == b->config2 && kept->levels[i] == r->events[i].levels;
-	}
-	return same;
-}
-
 /* In a process of its own: only the first pass of a process is as dear as that. */
 static void try_costs_once(struct probed *r)
 {
@@ -187,23 +175,12 @@ static void try_costs(struct probed *r)
 	free(costs);
 }
 
-static void find_costs(struct probed *r, struct region_costs *kept)
+static void find_costs(struct probed *r, struct kept_costs *kept)
 {
-	if (are_kept(r, kept)) {
-		memcpy(r->costs, kept->costs, r->n_events * sizeof *r->costs);
-		r->costs[r->n_events] = kept->ns;
+	if (costs_find(kept, r->events, r->n_events, r->plan.n_probes, r->costs))
 		return;
-	}
 	try_costs(r);
-	*kept = (struct region_costs){.ns = r->costs[r->n_events],
-				      .n_events = r->n_events <= COSTS_KEPT ? r->n_events : 0,
-				      .n_probes = r->plan.n_probes};
-	for (size_t i = 0; i < kept->n_events; i++) {
-		if (r->events[i].encoding)
-			kept->encodings[i] = *r->events[i].encoding;
-		kept->levels[i] = r->events[i].levels;
-		kept->costs[i] = r->costs[i];
-	}
+	costs_keep(kept, r->events, r->n_events, r->plan.n_probes, r->costs);
 }
 
 bool probed_begin(const struct target *target, pid_t program, const struct region_event *events, size_t n,

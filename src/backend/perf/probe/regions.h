@@ -8,9 +8,9 @@
 
 struct probed;
 
-enum { COSTS_KEPT = 32 };
+enum { COSTS_KEPT = 32, GROUPS_KEPT = 16 };
 
-/* What traps cost in the events of one group of so many probes, kept for the next execution. */
+/* What traps cost in the events of one group of so many probes. */
 struct region_costs {
 	size_t n_events, n_probes; /* 0 events: none are kept */
 	struct event_encoding encodings[COSTS_KEPT];
@@ -18,8 +18,13 @@ struct region_costs {
 	struct trap_cost costs[COSTS_KEPT], ns;
 };
 
+struct kept_costs { /* costs.h */
+	struct region_costs groups[GROUPS_KEPT];
+	size_t next;
+};
+
 struct region_bias {
-	struct region_costs costs;
+	struct kept_costs costs;
 	bool tried;
 	unsigned classes; /* for which it was */
 	struct probe_bias bias;
