@@ -242,7 +242,7 @@ static void add_statistics(struct document *d, const struct comparison *c)
 	}
 }
 
-static void append_command(struct str *text, const char *const *command)
+void comparison_append_command(struct str *text, const char *const *command)
 {
 	for (size_t i = 0; command && command[i]; i++) {
 		char word[COMMAND_SHOWN_BYTES];
@@ -260,7 +260,7 @@ static void add_commands(struct document *d, const struct comparison *c)
 		     "tare compare:", document_printf(d, "%s is the baseline", document_escaped(d, c->names[0])));
 	for (size_t i = 0; i < c->n; i++) {
 		struct str text = {0};
-		append_command(&text, c->results[i]->command);
+		comparison_append_command(&text, c->results[i]->command);
 		document_add_str(d, BLOCK_SUBTITLE, document_escaped(d, c->names[i]), &text, "");
 	}
 }

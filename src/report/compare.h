@@ -31,6 +31,8 @@ void report_failed_comparison_junit(FILE *out, const char *const *names, size_t 
 				    size_t n_gates, const struct error *error);
 
 /* Shared by the writers. Words of a verdict: "less", "none seen; 0.4 % would be". */
+/* The words, quoted where a shell would need it. */
+void comparison_append_command(struct str *text, const char *const *command);
 const char *comparison_verdict_text(struct document *document, const struct compared *compared);
 /* "−5.55 ± 0.01 %"; NULL: there is none. In the row's unit where the baseline is 0. */
 const char *comparison_difference_text(struct document *document, const struct compared *compared);

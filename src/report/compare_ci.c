@@ -60,9 +60,26 @@ static void markdown_rows(FILE *out, struct document *d, const struct comparison
 	}
 }
 
+/* Which command each name stands for. */
+static void markdown_commands(FILE *out, const struct comparison *c)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		struct str text = {0};
+		comparison_append_command(&text, c->results[i]->command);
+		fputs("- ", out);
+		words(out, c->names[i]);
+		fputs(i ? ": " : " (the baseline): ", out);
+		words(out, text.text);
+		fputc('\n', out);
+		str_free(&text);
+	}
+	fputc('\n', out);
+}
+
 void report_comparison_markdown(FILE *out, const struct comparison *c)
 {
 	struct document d = {0};
+	markdown_commands(out, c);
 	if (c->n_gates) {
 		fputs("| gate | command | outcome | |\n| --- | --- | --- | --- |\n", out);
 		for (size_t i = 0; i < c->n_gates; i++) {

@@ -48,12 +48,15 @@ static bool failed(const struct turns *t, const struct compare_command *command,
 {
 	if (status == 0 || t->options->ignore_failure || t->interrupted)
 		return false;
+	char words[160] = "";
+	for (size_t i = 0, used = 0; command->program[i] && used < sizeof words; i++)
+		used += (size_t)snprintf(words + used, sizeof words - used, " %s", command->program[i]);
 	if (WIFSIGNALED(status))
-		error_set(err, ERROR_SYSTEM, "'%.300s' was killed by signal %d in execution %zu of all",
-			  command->name, WTERMSIG(status), t->executed);
+		error_set(err, ERROR_SYSTEM, "'%.200s' was killed by signal %d in execution %zu of all:%s",
+			  command->name, WTERMSIG(status), t->executed, words);
 	else
-		error_set(err, ERROR_SYSTEM, "'%.300s' ended with exit status %d in execution %zu of all",
-			  command->name, WEXITSTATUS(status), t->executed);
+		error_set(err, ERROR_SYSTEM, "'%.200s' ended with exit status %d in execution %zu of all:%s",
+			  command->name, WEXITSTATUS(status), t->executed, words);
 	error_hint(err, "--ignore-failure also compares commands that fail");
 	return true;
 }

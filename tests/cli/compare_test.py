@@ -31,7 +31,7 @@ for arguments, text, code in (
         (["--input", "/dev/null/x", "true", "true"], "/dev/null/x", 3),
         (["-o", "/dev/null/x", "true", "true"], "/dev/null/x", 3),
         (["-e", EVENTS, "true", "/dev/null/program"], "/dev/null/program", 3),
-        (["-e", EVENTS, "true", "sh -c 'exit 7'"], "ended with exit status 7", 3),
+        (["-e", EVENTS, "true", "sh -c 'exit 7'"], "'B' ended with exit status 7 in execution 2 of all: sh -c exit 7", 3),
         (["-e", EVENTS, "true", "sh -c 'kill -9 $$'"], "killed by signal 9", 3),
         (["-e", EVENTS, "--setup", "exit 4", "true", "true"], "the command of --setup ended with status 4", 3),
         (["-e", EVENTS, "--prepare", "exit 4", "true", "true"], "the command of --prepare ended with status 4", 3),
@@ -100,6 +100,7 @@ equal(json.loads(read("j"))["repetitions"], 3, "JSON is also written to a file")
 lines = read("c").split("\n")
 equal((len(lines), lines[1].split(",")[:3]), (6, ["1", "event", "page-faults"]), "CSV has a line for each event and command")
 ok("| a&#124;b&#60;c |" in read("m"), "Markdown escapes names", read("m"))
+ok(read("m").startswith("- a&#124;b&#60;c (the baseline): true\n- B: /bin/sh -c 'true &#124; cat'\n\n|"), "Markdown says which command each name stands for", read("m"))
 ok(max(len(line) for line in it.out.splitlines()) <= 80, "lines have at most 80 columns", it)
 
 it = tare("compare", "-r", "4", "sh -c :", "sh -c 'exit 0 # a longer one'")
