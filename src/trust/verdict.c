@@ -223,7 +223,7 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 		return is(v, VERDICT_PROPORTIONAL);
 	if (shape_pair(fit, form, v))
 		return is(v, VERDICT_WRONG);
-	return shape_line(fit, form, v) && is(v, VERDICT_PROPORTIONAL);
+	return shape_line(fit, form, v) && is(v, v->factor < 0 ? VERDICT_WRONG : VERDICT_PROPORTIONAL);
 }
 
 /* One kernel's points. */

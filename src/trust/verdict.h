@@ -65,7 +65,7 @@ enum verdict_shape {
 	/* of PROPORTIONAL */
 	SHAPE_TIMES,      /* factor · x + offset */
 	SHAPE_ALSO,       /* x + factor · `other`'s events */
-	SHAPE_INTERRUPTS, /* x + 1 for each interrupt or fault */
+	SHAPE_INTERRUPTS, /* x + 1 for each interrupt or fault, or x - 1 (factor) */
 	SHAPE_TICKS,      /* x + 1 for each tick of the timer: `factor` a second of CPU time */
 	SHAPE_TURNS,      /* x + factor · size: each turn of a kernel's loop counts so many too much */
 	SHAPE_KERNEL,     /* x + factor for each interrupt or fault: what the kernel executes, too */
@@ -88,6 +88,8 @@ enum verdict_shape {
 	SHAPE_POWERS,      /* nothing but powers of two */
 	SHAPE_SUM,         /* `other`'s and `another`'s events */
 	SHAPE_DIFFERENCE,  /* |`other`'s − `another`'s| events */
+	SHAPE_LARGER,      /* the larger number of the two */
+	SHAPE_SMALLER,     /* … the smaller */
 	SHAPE_BEFORE,      /* the events of the execution before */
 	SHAPE_ACCUMULATES, /* the events of all executions so far */
 	/* of NOISY */
@@ -126,7 +128,7 @@ struct verdict {
 	double offset;      /* events; of OFFSET what is counted too much (negative: too little) */
 	double half_width;  /* ± of the offset, at 95 %; 0 where it is always the same */
 	size_t other;       /* index into others */
-	size_t another;     /* of SUM and DIFFERENCE: likewise */
+	size_t another;     /* of SUM, DIFFERENCE, LARGER, SMALLER: likewise */
 	bool also_other;    /* of TIMES: `other` instead of the event would look the same on these kernels */
 	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */

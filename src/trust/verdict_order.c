@@ -48,7 +48,7 @@ bool shape_before(const struct fit *fit, struct verdict *v)
 bool shape_accumulates(const struct fit *fit, struct verdict *v)
 {
 	const struct judged_event *e = fit->event;
-	size_t seen = 0, more = 0;
+	size_t seen = 0;
 	for (size_t i = 0; i < e->n_points; i++) {
 		const struct judged_point *p = &e->points[i];
 		if (!is_known(p))
@@ -57,9 +57,8 @@ bool shape_accumulates(const struct fit *fit, struct verdict *v)
 			if (!alike(p->observed[k] - p->observed[k - 1], p->predicted))
 				return false;
 		seen += p->n > 1 && p->predicted > 0;
-		more += p->observed[0] > (1 + APART) * p->predicted;
 	}
-	if (seen < POINTS_LEAST || more < POINTS_LEAST)
+	if (seen < POINTS_LEAST)
 		return false;
 	v->shape = SHAPE_ACCUMULATES;
 	return true;

@@ -1,4 +1,5 @@
-/* Counters that show two other events at once: their sum, or how far they are apart. See verdict.h. */
+/* Counters that show two other events at once: their sum, how far they are apart, the larger or the smaller of both.
+ * See verdict.h. */
 #include <math.h>
 #include <string.h>
 
@@ -20,19 +21,26 @@ static bool several_kernels(const struct fit *fit)
 	return false;
 }
 
-/* Both are predicted at all points, and both move. */
-static bool holds_pair(const struct fit *fit, size_t a, size_t b, bool sum, double *form)
+static double together(enum verdict_shape shape, double x, double y)
 {
-	bool moves_a = false, moves_b = false;
+	switch (shape) {
+	case SHAPE_SUM: return x + y;
+	case SHAPE_DIFFERENCE: return fabs(x - y);
+	case SHAPE_LARGER: return fmax(x, y);
+	default: return fmin(x, y);
+	}
+}
+
+/* Both are predicted at all points. */
+static bool holds_pair(const struct fit *fit, size_t a, size_t b, enum verdict_shape shape, double *form)
+{
 	for (size_t i = 0; i < fit->n; i++) {
 		double x = prediction(fit, i, a), y = prediction(fit, i, b);
 		if (!isfinite(x) || !isfinite(y))
 			return false;
-		moves_a |= x > 0;
-		moves_b |= y > 0;
-		form[i] = sum ? x + y : fabs(x - y);
+		form[i] = together(shape, x, y);
 	}
-	return moves_a && moves_b && fit_holds(fit, form, 0);
+	return fit_holds(fit, form, 0);
 }
 
 bool shape_pair(const struct fit *fit, double *form, struct verdict *v)
@@ -40,11 +48,12 @@ bool shape_pair(const struct fit *fit, double *form, struct verdict *v)
 	size_t n = fit->event->n_others;
 	if (!several_kernels(fit))
 		return false;
-	for (int sum = 1; sum >= 0; sum--)
+	static const enum verdict_shape shapes[] = {SHAPE_SUM, SHAPE_DIFFERENCE, SHAPE_LARGER, SHAPE_SMALLER};
+	for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
 		for (size_t a = 0; a < n; a++)
 			for (size_t b = a + 1; b < n; b++)
-				if (holds_pair(fit, a, b, sum, form)) {
-					v->shape = sum ? SHAPE_SUM : SHAPE_DIFFERENCE;
+				if (holds_pair(fit, a, b, shapes[k], form)) {
+					v->shape = shapes[k];
 					v->other = a;
 					v->another = b;
 					return true;

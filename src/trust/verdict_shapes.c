@@ -20,8 +20,8 @@ static const struct judged_point *judged(const struct fit *fit, size_t i)
 
 /* ---- what an execution's own account explains ---- */
 
-/* y − x = u in each execution, and u is not always the same (that would be an offset). */
-bool shape_interrupts(const struct fit *fit, struct verdict *v)
+/* y − x = u, or −u, in each execution, and u is not always the same (that would be an offset). */
+static bool explained_by_interrupts(const struct fit *fit, double sign)
 {
 	double least = INFINITY, most = -INFINITY;
 	for (size_t i = 0; i < fit->n; i++) {
@@ -31,14 +31,20 @@ bool shape_interrupts(const struct fit *fit, struct verdict *v)
 		for (size_t k = 0; k < p->n; k++) {
 			least = fmin(least, p->interrupts[k]);
 			most = fmax(most, p->interrupts[k]);
-			if (p->observed[k] - p->predicted != p->interrupts[k])
+			if (p->observed[k] - p->predicted != sign * p->interrupts[k])
 				return false;
 		}
 	}
-	if (!(least < most))
+	return least < most;
+}
+
+bool shape_interrupts(const struct fit *fit, struct verdict *v)
+{
+	bool more = explained_by_interrupts(fit, 1);
+	if (!more && !explained_by_interrupts(fit, -1))
 		return false;
 	v->shape = SHAPE_INTERRUPTS;
-	v->factor = 1;
+	v->factor = more ? 1 : -1;
 	return true;
 }
 
@@ -162,6 +168,8 @@ bool shape_bits(const struct fit *fit, double *form, struct verdict *v)
 		all &= fabs(p->mean - p->x) <= s.period + p->t * p->se;
 	}
 	bool cut = !fit->varies && fit_holds(fit, form, 0) && s.values >= BITS_DISTINCT;
+	if (s.most_deficit <= 0) /* rounded up: no bit is lost */
+		return false;
 	if (!differs || !(cut || (all && s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST)))
 		return false;
 	v->shape = SHAPE_BITS;
@@ -172,8 +180,9 @@ bool shape_bits(const struct fit *fit, double *form, struct verdict *v)
 bool shape_resolution(const struct fit *fit, struct verdict *v)
 {
 	struct steps s = steps_of(fit, false);
-	if (!(s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST && s.least_deficit >= 0 &&
-	      s.most_deficit < s.period && s.most_deficit > 0))
+	bool down = s.least_deficit >= 0 && s.most_deficit < s.period && s.most_deficit > 0;
+	bool up = s.most_deficit <= 0 && s.least_deficit > -s.period && s.least_deficit < 0;
+	if (!(s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST && (down || up)))
 		return false;
 	v->shape = SHAPE_RESOLUTION;
 	v->period = s.period;

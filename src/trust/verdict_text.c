@@ -44,6 +44,8 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_POWERS] = "powers",
 	[SHAPE_SUM] = "sum",
 	[SHAPE_DIFFERENCE] = "difference",
+	[SHAPE_LARGER] = "larger",
+	[SHAPE_SMALLER] = "smaller",
 	[SHAPE_BEFORE] = "before",
 	[SHAPE_ACCUMULATES] = "accumulates",
 	[SHAPE_RESOLUTION] = "resolution",
@@ -73,8 +75,14 @@ static const char *other_of(const struct judged_event *e, size_t other)
 	return other < e->n_others ? e->others[other] : "another event";
 }
 
+static const double DOWN_NEAR = 1e-6; /* a line through counts of 48 bits is no nearer to -1 */
+
 static void say_times(struct words *w, const struct judged_event *e, const struct verdict *v)
 {
+	if (fabs(v->factor + 1) < DOWN_NEAR) {
+		say(w, "counts down from %.15g", nearbyint(v->offset));
+		return;
+	}
 	if (v->factor == 2)
 		say(w, "counts each event twice");
 	else if (v->factor == 0.5)
@@ -119,7 +127,10 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	switch (v->shape) {
 	case SHAPE_TIMES: say_times(w, e, v); break;
 	case SHAPE_ALSO: say_also(w, e, v); break;
-	case SHAPE_INTERRUPTS: say(w, "counts one more for each interrupt or fault"); break;
+	case SHAPE_INTERRUPTS:
+		say(w, v->factor > 0 ? "counts one more for each interrupt or fault"
+				     : "misses one event for each interrupt or fault");
+		break;
 	case SHAPE_TICKS:
 		say(w, "counts one more for each tick of the timer (about %.0f a second)", v->factor);
 		break;
@@ -135,6 +146,11 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_SUM: say(w, "counts %s and %s together", other_of(e, v->other), other_of(e, v->another)); break;
 	case SHAPE_DIFFERENCE:
 		say(w, "shows the difference between %s and %s", other_of(e, v->other), other_of(e, v->another));
+		break;
+	case SHAPE_LARGER:
+	case SHAPE_SMALLER:
+		say(w, "counts %s or %s, whichever is %s", other_of(e, v->other), other_of(e, v->another),
+		    v->shape == SHAPE_LARGER ? "more" : "less");
 		break;
 	case SHAPE_BIT_CLEAR:
 	case SHAPE_BIT_SET:
