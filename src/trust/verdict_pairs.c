@@ -1,5 +1,5 @@
-/* Counters that show two other events at once: their sum, how far they are apart, the larger or the smaller of both.
- * See verdict.h. */
+/* Counters that show two other events at once: their sum, how far they are apart, the larger or the smaller
+ * of both. See verdict.h. */
 #include <math.h>
 #include <string.h>
 

@@ -187,8 +187,7 @@ static void tell_apart(void)
 		for (size_t k = 1; k < 10; k++)
 			w.observed[p][k] *= 2;
 	v = judge(&w, text);
-	ok(v.shape != SHAPE_BEFORE,
-	   "counts that are twice too high are not those before (%s)", text);
+	ok(v.shape != SHAPE_BEFORE, "counts that are twice too high are not those before (%s)", text);
 	/* an order of executions in which the first of each size is its own */
 	planting.before = planting.sum = 0;
 	simulate(&w, INSTRUCTIONS, 1, 5, execution_before, true, 1);
