@@ -133,7 +133,8 @@ int main(int argc, char **argv)
 	struct kept_use kept = {0};
 	if (keep)
 		kept_open(&kept, keep, argv[i]);
-	injection_options.kept = kept.pieces, injection_options.kept_bytes = kept.bytes;
+	if (kept.folder)
+		kept_offer(&kept, &injection_options);
 	pid_t pid;
 	struct injection *session = held_taken("run_exact", &injection_options, argv + i, fixed, 1, &pid);
 	if (!session)

@@ -231,7 +231,7 @@ bool counting_start(const struct target *target, const struct execution_event *e
 	session.exclusive = target->exclusive;
 	if (target->keep && may_keep(c, &session)) {
 		kept_open(&c->kept, NULL, target->command->argv[0]);
-		session.kept = c->kept.pieces, session.kept_bytes = c->kept.bytes;
+		kept_offer(&c->kept, &session);
 	}
 	/* the attendant is made first: it shall hold none of the command's descriptors */
 	if (n > 0 && !injection_new(&session, &c->session, err))

@@ -23,7 +23,7 @@
 void kept_open(struct kept_use *kept, const char *folder, const char *argv0)
 {
 	struct error err = {0};
-	*kept = (struct kept_use){.folder = folder ? strdup(folder) : cache_folder(&err)};
+	*kept = (struct kept_use){.folder = folder ? strdup(folder) : cache_folder(&err), .fd = -1};
 	if (!kept->folder)
 		return;
 	char *real = strchr(argv0, '/') ? realpath(argv0, NULL) : NULL;
@@ -33,19 +33,30 @@ void kept_open(struct kept_use *kept, const char *folder, const char *argv0)
 		kept_close(kept);
 		return;
 	}
-	kept->pieces = cache_read(kept->folder, kept->program, kept->maker, &kept->bytes);
-	if (kept->pieces && !kept_sound(kept->pieces, kept->bytes)) {
-		free(kept->pieces);
-		kept->pieces = NULL, kept->bytes = 0;
-	}
+	kept->fd = cache_open(kept->folder, kept->program, kept->maker, &kept->bytes, &kept->sum);
 }
 
 void kept_close(struct kept_use *kept)
 {
+	if (kept->folder && kept->fd >= 0)
+		close(kept->fd);
 	free(kept->folder);
 	free(kept->program);
-	free(kept->pieces);
 	*kept = (struct kept_use){0};
+}
+
+static bool is_right(const void *context, const void *bytes, size_t n)
+{
+	const struct kept_use *kept = context;
+	return cache_sum(bytes, n) == kept->sum && kept_sound(bytes, n);
+}
+
+void kept_offer(const struct kept_use *kept, struct injection_options *options)
+{
+	options->kept_fd = kept->fd;
+	options->kept_bytes = kept->bytes;
+	options->kept_right = is_right;
+	options->kept_context = kept;
 }
 
 /* ---- hints ---- */
@@ -60,13 +71,15 @@ struct hinting {
 	VEC(struct module_hints) modules;
 	/* by process of the view, of those that are taken: by own block, module << 32 | hint, plus one; 0 */
 	uint64_t **place;
+	const struct view_process **chosen; /* images, one of each program */
+	size_t n_chosen;
 	bool failed;
 };
 
-static const struct kept_piece *next_piece(const struct kept_use *kept, size_t *at)
+static const struct kept_piece *next_piece(const void *pieces, size_t bytes, size_t *at)
 {
-	const struct kept_piece *p = (const struct kept_piece *)(const void *)((const char *)kept->pieces + *at);
-	if (*at >= kept->bytes)
+	const struct kept_piece *p = (const struct kept_piece *)(const void *)((const char *)pieces + *at);
+	if (*at >= bytes)
 		return NULL;
 	*at += p->bytes;
 	return p;
@@ -134,41 +147,56 @@ static void take_blocks(struct hinting *h, const struct view_process *p, const c
 	}
 }
 
-/* Of several images of one program, the one that has executed most. */
-static bool is_taken(const struct view *view, const struct view_process *p)
+static bool is_image(const struct view_process *p)
 {
-	if (p->root != p || p->head != p || !p->loaded || p->folded || !p->path[0] || !p->blocks.own)
+	return p->root == p && p->head == p && p->loaded && !p->folded && p->path[0] && p->blocks.own;
+}
+
+static int by_program(const void *a, const void *b)
+{
+	const struct view_process *x = *(const struct view_process *const *)a,
+				  *y = *(const struct view_process *const *)b;
+	int order = strcmp(x->path, y->path);
+	if (order == 0 && x->blocks.own != y->blocks.own)
+		order = x->blocks.own > y->blocks.own ? -1 : 1;
+	return order ? order : (x > y) - (x < y);
+}
+
+/* Of several images of one program, the one that has executed most. */
+static bool choose(struct hinting *h)
+{
+	const struct view *view = h->view;
+	h->chosen = calloc(view->n_processes + 1, sizeof *h->chosen);
+	if (!h->chosen)
 		return false;
-	for (size_t i = 0; i < view->n_processes; i++) {
-		const struct view_process *other = &view->processes[i];
-		if (other->root == other && other->head == other && other->loaded &&
-		    !strcmp(other->path, p->path) &&
-		    (other->blocks.own > p->blocks.own || (other->blocks.own == p->blocks.own && other < p)))
-			return false;
-	}
+	for (size_t i = 0; i < view->n_processes; i++)
+		if (is_image(&view->processes[i]))
+			h->chosen[h->n_chosen++] = &view->processes[i];
+	qsort(h->chosen, h->n_chosen, sizeof *h->chosen, by_program);
+	size_t n = 0;
+	for (size_t i = 0; i < h->n_chosen; i++)
+		if (n == 0 || strcmp(h->chosen[n - 1]->path, h->chosen[i]->path) != 0)
+			h->chosen[n++] = h->chosen[i];
+	h->n_chosen = n;
 	return true;
 }
 
 static void take_all(struct hinting *h)
 {
-	for (size_t i = 0; i < h->view->n_processes; i++) {
-		const struct view_process *p = &h->view->processes[i];
-		if (is_taken(h->view, p))
-			for (const struct view_process *kin = p; kin; kin = kin->next_kin)
-				if (kin->loaded && !kin->folded)
-					take_blocks(h, kin, p->path);
-	}
+	for (size_t i = 0; i < h->n_chosen; i++)
+		for (const struct view_process *kin = h->chosen[i]; kin; kin = kin->next_kin)
+			if (kin->loaded && !kin->folded)
+				take_blocks(h, kin, h->chosen[i]->path);
 }
 
 /* Was enough executed that was not kept? */
-static bool is_new(const struct view *view)
+static bool is_new(const struct hinting *h)
 {
 	uint64_t all = 0, kept = 0;
-	for (size_t i = 0; i < view->n_processes; i++)
-		if (is_taken(view, &view->processes[i])) {
-			all += view->processes[i].blocks.own;
-			kept += view->processes[i].record->stats[RECORD_STAT_KEPT_BLOCKS];
-		}
+	for (size_t i = 0; i < h->n_chosen; i++) {
+		all += h->chosen[i]->blocks.own;
+		kept += h->chosen[i]->record->stats[RECORD_STAT_KEPT_BLOCKS];
+	}
 	return kept > all || (all - kept) * NEW_SHARE > all;
 }
 
@@ -213,12 +241,17 @@ static bool is_hinted(const struct hinting *h, const char *exe)
 /* What is kept of programs that this run has not executed stays. */
 static void write_file(const struct kept_use *kept, const struct hinting *h, const void *made, size_t bytes)
 {
-	char *all = malloc(bytes + kept->bytes);
-	size_t at = 0, n = bytes;
-	if (!all)
+	size_t at = 0, n = bytes, n_old;
+	void *old = cache_read(kept->folder, kept->program, kept->maker, &n_old);
+	if (old && !kept_sound(old, n_old))
+		n_old = 0;
+	char *all = malloc(bytes + n_old);
+	if (!all) {
+		free(old);
 		return;
+	}
 	memcpy(all, made, bytes);
-	for (const struct kept_piece *p; (p = next_piece(kept, &at));)
+	for (const struct kept_piece *p; (p = next_piece(old, n_old, &at));)
 		if (!is_hinted(h, p->exe) && n + p->bytes <= CACHE_ENTRY_MOST_BYTES) {
 			memcpy(all + n, p, p->bytes);
 			n += p->bytes;
@@ -226,22 +259,26 @@ static void write_file(const struct kept_use *kept, const struct hinting *h, con
 	if (kept_sound(all, n))
 		cache_write(kept->folder, kept->program, kept->maker, all, n);
 	free(all);
+	free(old);
 }
 
 void kept_update(const struct kept_use *kept, const struct view *view)
 {
 	struct hinting h = {.view = view};
 	size_t bytes = 0;
-	if (!kept->folder || !is_new(view) || !(h.place = calloc(view->n_processes + 1, sizeof *h.place)))
+	if (!kept->folder)
 		return;
-	take_all(&h);
-	void *made = h.failed ? NULL : make(&h, &bytes);
-	if (made)
-		write_file(kept, &h, made, bytes);
-	free(made);
-	for (size_t i = 0; i < view->n_processes; i++)
+	if (choose(&h) && is_new(&h) && (h.place = calloc(view->n_processes + 1, sizeof *h.place))) {
+		take_all(&h);
+		void *made = h.failed ? NULL : make(&h, &bytes);
+		if (made)
+			write_file(kept, &h, made, bytes);
+		free(made);
+	}
+	for (size_t i = 0; h.place && i < view->n_processes; i++)
 		free(h.place[i]);
 	free(h.place);
+	free(h.chosen);
 	for (size_t i = 0; i < h.modules.count; i++)
 		vec_free(&h.modules.items[i].hints);
 	vec_free(&h.modules);

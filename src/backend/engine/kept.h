@@ -11,15 +11,19 @@
 #include "engine/inject/view.h"
 
 struct kept_use {
-	char *folder; /* NULL: nothing is kept */
+	char *folder; /* NULL: nothing is kept; all zeros, it may be closed */
 	char *program;
 	uint64_t maker;
-	void *pieces; /* [bytes], as a file had them */
+	int fd; /* of the file, at its pieces: [bytes], whose sum is to be `sum`; -1 */
 	size_t bytes;
+	uint64_t sum;
 };
 
 /* folder: NULL: the user's (store/cache/cache.h). argv0: as the program was named. */
 void kept_open(struct kept_use *kept, const char *folder, const char *argv0);
+/* Says where the pieces are; kept is borrowed until the session is made. */
+struct injection_options;
+void kept_offer(const struct kept_use *kept, struct injection_options *options);
 void kept_update(const struct kept_use *kept, const struct view *view);
 void kept_close(struct kept_use *kept);
 

@@ -158,17 +158,46 @@ static bool set_regions(struct injection *session, const struct injection_option
 	return (record->regions = append_image(session, options->regions, bytes)) != 0;
 }
 
+/* Pieces that may be used: they are looked at where they cannot change any more. Of what cannot be had, or is not
+ * right, nobody is told: the file's bytes are there for nothing then. */
+static void take_pieces(struct injection *session, const struct injection_options *options)
+{
+	enum { PART_BYTES = 128 << 10 };
+	int fd = session->how.image_fd;
+	size_t n = options->kept_bytes, at = 0;
+	uint64_t offset = session->how.image_bytes;
+	char *part = malloc(PART_BYTES);
+	if (!part || ftruncate(fd, (off_t)(offset + whole_pages(n)))) {
+		free(part);
+		return;
+	}
+	session->how.image_bytes += whole_pages(n);
+	while (at < n) {
+		ssize_t got = read(options->kept_fd, part, n - at < PART_BYTES ? n - at : PART_BYTES);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0 || pwrite(fd, part, (size_t)got, (off_t)(offset + at)) != got)
+			break;
+		at += (size_t)got;
+	}
+	free(part);
+	/* private: a file that is mapped shared cannot be sealed */
+	void *copy = at == n ? mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, (off_t)offset) : MAP_FAILED;
+	if (copy == MAP_FAILED)
+		return;
+	if (options->kept_right(options->kept_context, copy, n))
+		session->how.record->kept = offset, session->how.record->kept_bytes = n;
+	munmap(copy, n);
+}
+
 /* Translations: those that are kept, and what some are to be made of. */
 static bool set_kept(struct injection *session, const struct injection_options *options)
 {
 	struct record_session *record = session->how.record;
 	size_t modules = options->make_modules * sizeof *options->make,
 	       hints = options->make_hint_count * sizeof *options->make_hints;
-	if (options->kept_bytes) {
-		record->kept_bytes = options->kept_bytes;
-		if (!(record->kept = append_image(session, options->kept, options->kept_bytes)))
-			return false;
-	}
+	if (options->kept_bytes)
+		take_pieces(session, options);
 	if (!modules)
 		return true;
 	char *both = malloc(modules + hints);

@@ -78,8 +78,12 @@ struct injection_options {
 	uint64_t whole_blocks;
 	injection_fold *fold;     /* NULL: nothing is folded, and the record grows */
 	const void *fold_context; /* injection_fold_context(): memory as it is when injection_new() is called */
-	const void *kept;         /* pieces that may be used (kept_sound()); copied */
+	/* so many bytes of a file, from where it stands: pieces that may be used, if kept_right() says so of their
+	 * copy (kept_sound()). 0: none */
+	int kept_fd;
 	size_t kept_bytes;
+	bool (*kept_right)(const void *context, const void *bytes, size_t n);
+	const void *kept_context;
 	/* pieces are made of these before the program begins: injection_made() has them; copied */
 	const struct kept_module *make;
 	const struct kept_hint *make_hints;

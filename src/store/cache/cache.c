@@ -58,7 +58,7 @@ char *cache_folder(struct error *err)
 }
 
 /* FNV-1a by words, in four rows: one row waits for its multiplications. Against damage, not against malice. */
-static uint64_t sum_of(const void *bytes, size_t n)
+uint64_t cache_sum(const void *bytes, size_t n)
 {
 	const uint64_t prime = 0x100000001b3u;
 	uint64_t row[4] = {1, 2, 3, n}, word;
@@ -78,7 +78,7 @@ static uint64_t sum_of(const void *bytes, size_t n)
 
 static void name_of(const char *program, char name[NAME_BYTES])
 {
-	snprintf(name, NAME_BYTES, "%016llx" SUFFIX, (unsigned long long)sum_of(program, strlen(program)));
+	snprintf(name, NAME_BYTES, "%016llx" SUFFIX, (unsigned long long)cache_sum(program, strlen(program)));
 }
 
 static bool owned(const struct stat *st) { return st->st_uid == geteuid() && (st->st_mode & 077) == 0; }
@@ -129,31 +129,43 @@ static bool read_head(int fd, struct head *head, struct stat *st)
 	       head->bytes <= CACHE_ENTRY_MOST_BYTES && (uint64_t)st->st_size == sizeof *head + head->bytes;
 }
 
-void *cache_read(const char *folder, const char *program, uint64_t maker, size_t *bytes)
+int cache_open(const char *folder, const char *program, uint64_t maker, size_t *bytes, uint64_t *sum)
 {
-	char name[NAME_BYTES], *all = NULL;
+	char name[NAME_BYTES];
 	struct head head;
 	struct stat st;
 	int at = open_folder(folder);
 	*bytes = 0;
 	if (at < 0)
-		return NULL;
+		return -1;
 	name_of(program, name);
 	int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	bool right = fd >= 0 && read_head(fd, &head, &st) && head.maker == maker &&
-		     !strcmp(head.program, program) && head.bytes && (all = malloc(head.bytes)) &&
-		     read_all(fd, all, head.bytes) && sum_of(all, head.bytes) == head.sum;
-	if (right) {
-		*bytes = head.bytes;
-		futimens(fd, NULL); /* it was used now */
-	} else {
-		free(all);
-		all = NULL;
-	}
-	if (fd >= 0)
-		close(fd);
 	close(at);
-	return all;
+	if (fd < 0)
+		return -1;
+	if (!read_head(fd, &head, &st) || head.maker != maker || strcmp(head.program, program) || !head.bytes) {
+		close(fd);
+		return -1;
+	}
+	*bytes = head.bytes, *sum = head.sum;
+	futimens(fd, NULL); /* it is used now */
+	return fd;
+}
+
+void *cache_read(const char *folder, const char *program, uint64_t maker, size_t *bytes)
+{
+	uint64_t sum;
+	int fd = cache_open(folder, program, maker, bytes, &sum);
+	if (fd < 0)
+		return NULL;
+	char *all = malloc(*bytes);
+	bool right = all && read_all(fd, all, *bytes) && cache_sum(all, *bytes) == sum;
+	close(fd);
+	if (right)
+		return all;
+	free(all);
+	*bytes = 0;
+	return NULL;
 }
 
 /* ---- what is there ------------------------------------------------------------------------------ */
@@ -252,7 +264,7 @@ static int make_folder(const char *folder)
 
 bool cache_write(const char *folder, const char *program, uint64_t maker, const void *bytes, size_t n)
 {
-	struct head head = {.maker = maker, .bytes = n, .sum = sum_of(bytes, n)};
+	struct head head = {.maker = maker, .bytes = n, .sum = cache_sum(bytes, n)};
 	char name[NAME_BYTES], fresh[NAME_BYTES];
 	if (strlen(program) >= sizeof head.program || n > CACHE_ENTRY_MOST_BYTES || n == 0)
 		return false;

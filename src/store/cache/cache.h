@@ -37,7 +37,11 @@ struct cache_list {
  * with ERROR_NOT_FOUND: there is no place for it, or TARE_CACHE is none. */
 char *cache_folder(struct error *err);
 
-/* What was written under that name, by a writer of the same number; freed with free(). NULL: nothing. */
+/* A file that was written under that name, by a writer of the same number, at the first of its *bytes bytes. Their
+ * sum (cache_sum()) is to be *sum. -1: there is none. The caller closes it. */
+int cache_open(const char *folder, const char *program, uint64_t maker, size_t *bytes, uint64_t *sum);
+uint64_t cache_sum(const void *bytes, size_t n);
+/* The same, read and compared; freed with free(). NULL: nothing. */
 void *cache_read(const char *folder, const char *program, uint64_t maker, size_t *bytes);
 /* False: it is not kept, and what was kept before may be. */
 bool cache_write(const char *folder, const char *program, uint64_t maker, const void *bytes, size_t n);
