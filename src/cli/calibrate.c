@@ -28,7 +28,7 @@ const struct option_row calibrate_option_rows[] = {
 	 COSTS},
 	{'e', "events", "EVENTS",
 	 "calibrate these events (default: those of 'tare count', and all whose overhead is subtracted)", EVENTS},
-	{0, "interfaces", "LIST",
+	{0, "interfaces", "INTERFACE,...",
 	 "which of command, library, library-user, stubs, separated by commas (default: all)", OF_INTERFACES},
 	{0, "processes", "N", "separate processes for each number (default: 100)", PROCESSES},
 	{0, "quick", NULL, "20 processes, and fewer runs for the noise floor", QUICK},

@@ -3,45 +3,81 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "cli/command.h"
-#include "cli/topic.h"
 #include "cli/options.h"
 #include "cli/say.h"
+#include "cli/topic.h"
+#include "explain/costs.h"
+#include "session/experiment.h"
 
 /* Other tools' spellings have no help, and are not offered. */
 static bool is_option(const struct option_row *row) { return row->name != NULL && row->help[0]; }
 
-/* What an argument can be: words of a shell's own language, see the scripts below. */
-enum meaning { ANYTHING, WORDS, A_FILE, AN_EVENT, A_METRIC, A_PID, A_BACKEND };
+/* What an argument's words are: a command of all three shells that prints them, one a line. */
+static const struct kind {
+	const char *start;   /* of the argument, in the table of options */
+	const char *command; /* NULL: made by names_of() */
+	bool several;        /* separated by commas */
+} kinds[] = {
+	{"EVENT", "tare list events --names 2>/dev/null", true},
+	{"METRIC", "tare list metrics --names 2>/dev/null", true},
+	{"KERNEL", "tare list kernels --names 2>/dev/null", true},
+	{"BACKEND",
+	 "tare list backends --names 2>/dev/null; tare list machines --names 2>/dev/null | sed \"s/^/model:/\"",
+	 false},
+	{"PID", "ps -eo pid= | tr -d \" \"", false},
+	{"TID", "ps -eLo tid= | tr -d \" \"", false},
+	{"INTERFACE", "printf \"%s\\n\" command library library-user stubs", true},
+	{"EXPERIMENT", NULL, false},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static enum meaning meaning_of(const struct option_row *row)
+static const struct kind *kind_of(const struct option_row *row)
 {
-	static const struct {
-		const char *start;
-		enum meaning meaning;
-	} starts[] = {{"FILE", A_FILE},
-		      {"EVENT", AN_EVENT},
-		      {"METRIC", A_METRIC},
-		      {"PID", A_PID},
-		      {"BACKEND", A_BACKEND}};
-	if (strchr(row->argument, '|'))
-		return strstr(row->argument, "FILE") ? A_FILE : WORDS;
-	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-		if (strncmp(row->argument, starts[i].start, strlen(starts[i].start)) == 0)
-			return starts[i].meaning;
-	return ANYTHING;
+	for (size_t i = 0; i < KINDS; i++)
+		if (strncmp(row->argument, kinds[i].start, strlen(kinds[i].start)) == 0)
+			return &kinds[i];
+	return NULL;
 }
 
-/* Of "first|all|none" each word; of "CPU,...|LEVEL" what stands for a level: capitals stand for something else. */
+static void print_command(const struct kind *kind)
+{
+	struct str names = {0};
+	if (kind->command) {
+		fputs(kind->command, stdout);
+		return;
+	}
+	experiment_names(" ", &names);
+	printf("printf \"%%s\\n\" %s", names.text ? names.text : "");
+	str_free(&names);
+}
+
+/* "a|b": words; with FILE among them, files too. */
+static bool has_words(const struct option_row *row) { return strchr(row->argument, '|') != NULL; }
+
+static bool has_files(const struct option_row *row)
+{
+	return strncmp(row->argument, "FILE", 4) == 0 || (has_words(row) && strstr(row->argument, "FILE"));
+}
+
+/* Of "first|all|none" each word; of "CPU,...|LEVEL" what stands for a level, of "auto|FILE|MACHINE" for a machine
+ * with costs: other capitals stand for something else. */
 static void print_words(const char *words)
 {
+	struct str names = {0};
 	for (size_t length; *words; words += length + (words[length] == '|')) {
 		length = strcspn(words, "|");
 		if (length == 5 && strncmp(words, "LEVEL", 5) == 0)
 			fputs("x86-64-v2 x86-64-v3 x86-64-v4 host ", stdout);
+		else if (length == 7 && strncmp(words, "MACHINE", 7) == 0)
+			costs_names(" ", &names);
 		else if (strcspn(words, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= length)
 			printf("%.*s ", (int)length, words);
 	}
+	if (names.text)
+		printf("%s ", names.text);
+	str_free(&names);
 }
 
 static void print_names(const struct option_row *rows)
@@ -63,23 +99,20 @@ static void bash_arguments(const struct option_row *rows)
 	for (; rows && rows->help; rows++) {
 		if (!is_option(rows) || !rows->argument)
 			continue;
+		const struct kind *kind = kind_of(rows);
 		fputs("\t\t", stdout);
-		switch (meaning_of(rows)) {
-		case WORDS:
+		if (has_words(rows)) {
 			print_case(rows, "_tare_words \"");
 			print_words(rows->argument);
-			puts("\"; return ;;");
-			break;
-		case A_FILE: print_case(rows, "COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"); break;
-		case AN_EVENT: print_case(rows, "_tare_list events; return ;;\n"); break;
-		case A_METRIC: print_case(rows, "_tare_list metrics; return ;;\n"); break;
-		case A_BACKEND:
-			print_case(rows, "_tare_words \"$(tare list backends --names 2>/dev/null) $(tare list "
-					 "machines --names "
-					 "2>/dev/null | sed s/^/model:/)\"; return ;;\n");
-			break;
-		case A_PID: print_case(rows, "_tare_words \"$(ps -eo pid=)\"; return ;;\n"); break;
-		case ANYTHING: print_case(rows, "return ;;\n"); break;
+			puts(has_files(rows) ? "\"; _tare_files; return ;;" : "\"; return ;;");
+		} else if (has_files(rows)) {
+			print_case(rows, "_tare_files; return ;;\n");
+		} else if (kind) {
+			print_case(rows, kind->several ? "_tare_list '" : "_tare_each '");
+			print_command(kind);
+			puts("'; return ;;");
+		} else {
+			print_case(rows, "return ;;\n");
 		}
 	}
 }
@@ -92,25 +125,50 @@ static bool runs_program(const char *command)
 
 static bool takes_runs(const char *command)
 {
-	return strcmp(command, "name") == 0 || strcmp(command, "export") == 0;
+	return strcmp(command, "name") == 0 || strcmp(command, "export") == 0 || strcmp(command, "compare") == 0;
+}
+
+static void print_help_words(void)
+{
+	for (const struct command_row *row = command_rows; row->name; row++)
+		printf("%s ", row->name);
+	for (const struct embedded_file *topic = topic_files; topic->name; topic++)
+		printf("%.*s ", (int)(strlen(topic->name) - strlen(".md")), topic->name);
 }
 
 static void bash(void)
 {
+	/* bash cuts words at =, : and @; what it inserts replaces what is behind the last = or : */
 	fputs("# bash completion of tare, written by 'tare completion bash'\n"
-	      "_tare_words() { COMPREPLY=($(compgen -W \"$1\" -- \"$cur\")); }\n"
+	      "_tare_words() { COMPREPLY+=($(compgen -W \"$1\" -- \"$cur\")); }\n"
+	      "_tare_each() { _tare_words \"$(eval \"$1\")\"; }\n"
+	      "_tare_files() { COMPREPLY+=($(compgen -f -- \"$cur\")); }\n"
 	      "# the last name of a comma list\n"
 	      "_tare_list() {\n"
 	      "\tlocal done=\n"
 	      "\t[[ $cur == *,* ]] && done=${cur%,*},\n"
-	      "\tCOMPREPLY=($(compgen -P \"$done\" -W \"$(tare list \"$1\" --names 2>/dev/null)\" -- "
-	      "\"${cur##*,}\"))\n"
+	      "\tCOMPREPLY=($(compgen -P \"$done\" -W \"$(eval \"$1\")\" -- \"${cur##*,}\"))\n"
 	      "\tcompopt -o nospace 2>/dev/null\n"
 	      "}\n"
-	      "_tare_runs() { _tare_words \"@last $(tare list runs --names 2>/dev/null)\"; }\n"
+	      "_tare_runs() { [[ $cur == @* ]] && compopt +o filenames 2>/dev/null; _tare_words \"@last $(tare "
+	      "list runs --names 2>/dev/null | sed \"s/^/@/\")\"; }\n"
 	      "_tare() {\n"
-	      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} i\n"
-	      "\tif [ \"$COMP_CWORD\" = 1 ]; then _tare_words \"",
+	      "\tlocal words=() word glue= cur prev i\n"
+	      "\tfor word in \"${COMP_WORDS[@]:0:COMP_CWORD+1}\"; do\n"
+	      "\t\tif [[ ( -n $glue || $word == [:=]* ) && ${#words[@]} -gt 1 ]]; then words[-1]+=$word; else "
+	      "words+=(\"$word\"); fi\n"
+	      "\t\tglue=; [[ $word == *[:=@] ]] && glue=1\n"
+	      "\tdone\n"
+	      "\tcur=${words[-1]} prev=${words[-2]}\n"
+	      "\t[[ $cur == --*=* ]] && prev=${cur%%=*} cur=${cur#*=}\n"
+	      "\t_tare_complete \"${words[1]}\" ${#words[@]}\n"
+	      "\t[[ $cur == *:* && $COMP_WORDBREAKS == *:* ]] && for i in \"${!COMPREPLY[@]}\"; do\n"
+	      "\t\tCOMPREPLY[i]=${COMPREPLY[i]#\"${cur%\"${cur##*:}\"}\"}\n"
+	      "\tdone\n"
+	      "}\n"
+	      "_tare_complete() {\n"
+	      "\tlocal command=$1\n"
+	      "\tif [ \"$2\" = 2 ]; then _tare_words \"",
 	      stdout);
 	for (const struct command_row *row = command_rows; row->name; row++)
 		printf("%s ", row->name);
@@ -125,25 +183,26 @@ static void bash(void)
 		print_names(row->options);
 		puts("\"; return; }");
 		if (strcmp(row->name, "list") == 0)
-			puts("\t\t[[ $prev == machine?(s) ]] && { _tare_words \"$(tare list machines --names "
-			     "2>/dev/null)\"; return; }\n"
+			puts("\t\tcase $prev in machine|machines|kernels) _tare_each \"tare list $prev --names "
+			     "2>/dev/null\"; return ;; esac\n"
 			     "\t\t_tare_words \"events metrics backends machines kernels runs\" ;;");
 		else if (runs_program(row->name))
-			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\") $(compgen -f -- \"$cur\")) ;;");
+			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\")); _tare_files ;;");
 		else if (strcmp(row->name, "report") == 0)
-			puts("\t\t_tare_runs; COMPREPLY+=($(compgen -f -- \"$cur\")) ;;");
+			puts("\t\t_tare_runs; _tare_files ;;");
+		else if (strcmp(row->name, "verify") == 0)
+			puts("\t\t[[ $prev == verify ]] && _tare_words \"models sampling\" || "
+			     "COMPREPLY=($(compgen -c -- "
+			     "\"$cur\")) ;;");
 		else if (takes_runs(row->name))
 			puts("\t\t_tare_runs ;;");
 		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "import") == 0)
-			puts("\t\tCOMPREPLY=($(compgen -f -- \"$cur\")) ;;");
+			puts("\t\t_tare_files ;;");
 		else
 			puts("\t\t;;");
 	}
 	fputs("\tcompletion) _tare_words \"bash zsh fish\" ;;\n\thelp) _tare_words \"", stdout);
-	for (const struct command_row *row = command_rows; row->name; row++)
-		printf("%s ", row->name);
-	for (const struct embedded_file *topic = topic_files; topic->name; topic++)
-		printf("%.*s ", (int)(strlen(topic->name) - strlen(".md")), topic->name);
+	print_help_words();
 	puts("\" ;;\n\tesac\n}\ncomplete -o filenames -F _tare tare");
 }
 
@@ -165,14 +224,16 @@ static void print_description(const char *text, bool zsh)
 static void zsh(void)
 {
 	puts("#compdef tare\n"
-	     "# zsh completion of tare, written by 'tare completion zsh'\n"
-	     "_tare_events() { _values -s , event ${(f)\"$(tare list events --names 2>/dev/null)\"} }\n"
-	     "_tare_metrics() { _values -s , metric ${(f)\"$(tare list metrics --names 2>/dev/null)\"} }\n"
-	     "_tare_backends() { compadd -- ${(f)\"$(tare list backends --names 2>/dev/null)\"} "
-	     "model:${^${(f)\"$(tare list machines --names 2>/dev/null)\"}} }\n"
-	     "_tare_list_words() { [[ $words[2] == machine(|s) ]] && compadd -- ${(f)\"$(tare list machines "
-	     "--names 2>/dev/null)\"} }\n"
-	     "_tare_runs() { compadd -- @last ${(f)\"$(tare list runs --names 2>/dev/null)\"} }\n"
+	     "# zsh completion of tare, written by 'tare completion zsh'\n");
+	for (size_t i = 0; i < KINDS; i++) {
+		printf("_tare_%s() { %s -- ${(f)\"$(", kinds[i].start,
+		       kinds[i].several ? "compset -P '*,'; compadd -S ''" : "compadd");
+		print_command(&kinds[i]);
+		puts(")\"} }");
+	}
+	puts("_tare_list_words() { [[ $words[2] == (machine|machines|kernels) ]] && compadd -- ${(f)\"$(tare list "
+	     "$words[2] --names 2>/dev/null)\"} }\n"
+	     "_tare_runs() { compadd -- @last ${(f)\"$(tare list runs --names 2>/dev/null | sed \"s/^/@/\")\"} }\n"
 	     "_tare_runs_and_files() { _tare_runs; _files }\n"
 	     "_tare() {\n"
 	     "\tif (( CURRENT == 2 )); then\n"
@@ -200,18 +261,18 @@ static void zsh(void)
 				print_description(option->help, true);
 				putchar(']');
 				if (option->argument) {
-					switch (meaning_of(option)) {
-					case WORDS:
-						printf(":%s:(", option->name);
+					const struct kind *kind = kind_of(option);
+					if (has_words(option)) {
+						printf(has_files(option) ? ":%s:{ _files; compadd -- " : ":%s:(",
+						       option->name);
 						print_words(option->argument);
-						putchar(')');
-						break;
-					case A_FILE: fputs(":file:_files", stdout); break;
-					case AN_EVENT: fputs(":events:_tare_events", stdout); break;
-					case A_METRIC: fputs(":metrics:_tare_metrics", stdout); break;
-					case A_BACKEND: fputs(":backend:_tare_backends", stdout); break;
-					case A_PID: fputs(":process:_pids", stdout); break;
-					case ANYTHING: printf(":%s: ", option->name); break;
+						putchar(has_files(option) ? '}' : ')');
+					} else if (has_files(option)) {
+						fputs(":file:_files", stdout);
+					} else if (kind) {
+						printf(":%s:_tare_%s", option->name, kind->start);
+					} else {
+						printf(":%s: ", option->name);
 					}
 				}
 				putchar('\'');
@@ -229,9 +290,13 @@ static void zsh(void)
 			fputs(" \\\n\t\t'1:run:_tare_runs_and_files'", stdout);
 		else if (takes_runs(row->name))
 			fputs(" \\\n\t\t'*:run:_tare_runs'", stdout);
+		else if (strcmp(row->name, "verify") == 0)
+			fputs(" \\\n\t\t'1:what:(models sampling)' '*::program:_normal'", stdout);
 		puts(" ;;");
 	}
-	puts("\tcompletion) _values shell bash zsh fish ;;\n\tesac\n}\n_tare \"$@\"");
+	fputs("\tcompletion) compadd -- bash zsh fish ;;\n\thelp) compadd -- ", stdout);
+	print_help_words();
+	puts(";;\n\tesac\n}\n_tare \"$@\"");
 }
 
 static void fish(void)
@@ -255,28 +320,19 @@ static void fish(void)
 			print_description(option->help, false);
 			putchar('\'');
 			if (option->argument) {
-				switch (meaning_of(option)) {
-				case WORDS:
-					fputs(" -x -a '", stdout);
+				const struct kind *kind = kind_of(option);
+				if (has_words(option)) {
+					fputs(has_files(option) ? " -r -F -a '" : " -x -a '", stdout);
 					print_words(option->argument);
 					putchar('\'');
-					break;
-				case A_FILE: fputs(" -r -F", stdout); break;
-				case AN_EVENT:
-					fputs(" -x -a '(__fish_append , (tare list events --names 2>/dev/null))'",
-					      stdout);
-					break;
-				case A_METRIC:
-					fputs(" -x -a '(__fish_append , (tare list metrics --names 2>/dev/null))'",
-					      stdout);
-					break;
-				case A_BACKEND:
-					fputs(" -x -a '(tare list backends --names 2>/dev/null) "
-					      "model:(tare list machines --names 2>/dev/null)'",
-					      stdout);
-					break;
-				case A_PID: fputs(" -x -a '(__fish_complete_pids)'", stdout); break;
-				case ANYTHING: fputs(" -x", stdout); break;
+				} else if (has_files(option)) {
+					fputs(" -r -F", stdout);
+				} else if (kind) {
+					fputs(kind->several ? " -x -a '(__fish_append , (" : " -x -a '(", stdout);
+					print_command(kind);
+					fputs(kind->several ? "))'" : ")'", stdout);
+				} else {
+					fputs(" -x", stdout);
 				}
 			}
 			putchar('\n');
@@ -286,15 +342,19 @@ static void fish(void)
 	     "'(__fish_complete_subcommand "
 	     "--fcs-skip=2)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from annotate-asm report import' -F\n"
-	     "complete -c tare -n '__fish_seen_subcommand_from report name export' -a '@last (tare list runs "
-	     "--names "
-	     "2>/dev/null)'\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from report name export compare' -a '@last (tare list "
+	     "runs --names 2>/dev/null | sed \"s/^/@/\")'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from "
-	     "machines' "
-	     "-a 'events metrics backends machines kernels runs'\n"
+	     "machines kernels' -a 'events metrics backends machines kernels runs'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from machines' "
 	     "-a '(tare list machines --names 2>/dev/null)'\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from kernels' "
+	     "-a '(tare list kernels --names 2>/dev/null)'\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from verify' -a 'models sampling'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'");
+	fputs("complete -c tare -n '__fish_seen_subcommand_from help' -a '", stdout);
+	print_help_words();
+	puts("'");
 }
 
 int command_completion(int argc, char **argv)

@@ -43,7 +43,7 @@ const struct option_row explain_option_rows[] = {
 	 "see "
 	 "'tare list machines'",
 	 ON},
-	{0, "costs", "FILE",
+	{0, "costs", "FILE|MACHINE",
 	 "the costs of events: a file, or the name of a machine (default: what 'tare calibrate --costs' measured "
 	 "here, "
 	 "or with model:MACHINE the machine's own)",

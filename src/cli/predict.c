@@ -14,7 +14,8 @@ static const char default_events[] = "instructions,loads,stores,branches";
 
 const struct option_row predict_option_rows[] = {
 	{.help = "Counts"},
-	{'e', "event", "LIST", "events, separated by commas (default: instructions,loads,stores,branches)", EVENT},
+	{'e', "event", "EVENT,...", "events, separated by commas (default: instructions,loads,stores,branches)",
+	 EVENT},
 	{.help = "Report"},
 	{0, "json", NULL, "write JSON", JSON},
 	{'o', "output", "FILE", "write the report to this file (default: standard output)", OUTPUT},

@@ -66,7 +66,7 @@ const struct option_row profile_option_rows[] = {
 	 "perf (default) samples. exact and model:MACHINE count each instruction that the program executes, "
 	 "without sampling error",
 	 ON},
-	{0, "exp", "NAME",
+	{0, "exp", "EXPERIMENT",
 	 "one of SpeedShop's experiments: usertime, pcsamp, fpcsamp, cy_hwc, fcy_hwc, …, prof_hwc, ideal; kept in "
 	 "PROGRAM.NAME.mPID",
 	 EXPERIMENT},

@@ -28,7 +28,7 @@ const struct option_row verify_option_rows[] = {
 	{'e', "event", "EVENTS",
 	 "judge these events (default: all that the kernels move); with 'sampling': sample this one", EVENT},
 	{0, "on", "BACKENDS", "judge what these count, separated by commas (default: exact,perf)", ON},
-	{0, "kernels", "NAMES", "run these kernels, separated by commas", KERNELS},
+	{0, "kernels", "KERNEL,...", "run these kernels, separated by commas", KERNELS},
 	{0, "anew", NULL, "begin anew where a verification was interrupted", ANEW},
 	{0, "cpi", "N",
 	 "this machine is a simulator with so many cycles for each instruction: judge cycles by that", CPI},

@@ -87,6 +87,8 @@ bool costs_fit(const struct costs *costs, const char *cpu, const char *kernel, c
 
 /* ---- where tables are (costs_file.c) ---- */
 
+/* The machines that have a table in data/costs; appended. */
+void costs_names(const char *between, struct str *out);
 /* The table of data/costs for that machine. ERROR_NOT_FOUND with the names that there are. */
 bool costs_named(const char *machine, struct costs *out, struct error *err);
 bool costs_load(const char *path, struct costs *out, struct error *err);

@@ -13,17 +13,22 @@ extern const struct embedded_file cost_files[];
 static const char SUFFIX[] = ".costs";
 enum { FILE_MOST_BYTES = 1 << 20 };
 
+void costs_names(const char *between, struct str *out)
+{
+	for (const struct embedded_file *file = cost_files; file->name; file++)
+		str_appendf(out, "%s%.*s", out->length ? between : "",
+			    (int)(strlen(file->name) - (sizeof SUFFIX - 1)), file->name);
+}
+
 bool costs_named(const char *machine, struct costs *out, struct error *err)
 {
-	struct str names = {0};
 	for (const struct embedded_file *file = cost_files; file->name; file++) {
 		size_t length = strlen(file->name) - (sizeof SUFFIX - 1);
-		if (strlen(machine) == length && memcmp(machine, file->name, length) == 0) {
-			str_free(&names);
+		if (strlen(machine) == length && memcmp(machine, file->name, length) == 0)
 			return costs_parse(file->text, file->length, file->name, out, err);
-		}
-		str_appendf(&names, "%s%.*s", names.length ? ", " : "", (int)length, file->name);
 	}
+	struct str names = {0};
+	costs_names(", ", &names);
 	*out = (struct costs){0};
 	error_set(err, ERROR_NOT_FOUND, "no costs are known of the machine '%s'", machine);
 	error_hint(err, "there are those of %s; --costs FILE takes your own",

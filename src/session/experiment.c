@@ -49,9 +49,22 @@ static bool read_experiment(const struct stanza *stanza, const char *source, str
 	return true;
 }
 
+void experiment_names(const char *between, struct str *out)
+{
+	struct arena arena = {0};
+	struct error err = {0};
+	for (const struct embedded_file *file = experiment_files; file->name; file++) {
+		struct stanza *stanzas;
+		size_t n;
+		if (stanza_parse(file->text, file->length, file->name, &arena, &stanzas, &n, &err))
+			for (size_t i = 0; i < n; i++)
+				str_appendf(out, "%s%s", out->length ? between : "", stanzas[i].name);
+	}
+	arena_free(&arena);
+}
+
 bool experiment_find(const char *name, struct arena *arena, struct experiment *out, struct error *err)
 {
-	struct str names = {0};
 	bool done = true, found = false;
 	for (const struct embedded_file *file = experiment_files; done && !found && file->name; file++) {
 		struct stanza *stanzas;
@@ -59,16 +72,17 @@ bool experiment_find(const char *name, struct arena *arena, struct experiment *o
 		done = stanza_parse(file->text, file->length, file->name, arena, &stanzas, &n, err);
 		for (size_t i = 0; done && !found && i < n; i++) {
 			found = strcmp(stanzas[i].name, name) == 0;
-			str_appendf(&names, "%s%s", names.length ? ", " : "", stanzas[i].name);
 			if (found)
 				done = read_experiment(&stanzas[i], file->name, out, err);
 		}
 	}
 	if (done && !found) {
+		struct str names = {0};
+		experiment_names(", ", &names);
 		error_set(err, ERROR_USAGE, "'%s' is not an experiment of SpeedShop's that tare has", name);
 		error_hint(err, "it has %s", names.text ? names.text : "none");
+		str_free(&names);
 	}
-	str_free(&names);
 	return done && found;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "result/profile.h"
 
 struct experiment {
@@ -19,6 +20,9 @@ struct experiment {
 
 /* Its texts live in arena. ERROR_USAGE with the names that there are: there is none of that name. */
 bool experiment_find(const char *name, struct arena *arena, struct experiment *out, struct error *err);
+
+/* Their names; appended. */
+void experiment_names(const char *between, struct str *out);
 
 /* "sort.usertime.m1234": SpeedShop's exe.exp.idPID, in the current folder; m is the process that was started. In
  * arena; NULL when memory ran out. */
