@@ -200,6 +200,7 @@ static int exit_code(const struct count_command *count)
 static void close_all(struct count_command *count)
 {
 	session_close(&count->session);
+	runs_close(count->runs);
 	ranks_part(count->ranks);
 	output_abandon(&count->output);
 	output_abandon(&count->blocks);
@@ -361,6 +362,12 @@ static int finish(struct count_command *count, int code)
 	return code;
 }
 
+/* Thousands of ranks are not to wait for one database. */
+static bool is_kept(const struct count_command *count)
+{
+	return !count->launched.place.launcher || count->request.keeping.store;
+}
+
 /* After the report is out: a store that fails takes nothing away from it. */
 static void keep(const struct count_command *count)
 {
@@ -399,13 +406,14 @@ int command_count(int argc, char **argv)
 			code = TARE_TIMED_OUT;
 		goto out;
 	}
+	if (is_kept(&count))
+		count.request.keeping.shared = &count.runs;
 	code = finish(&count, exit_code(&count));
 	if (!(count.joint ? count_write_files(&count) : count_write_reports(&count)))
 		code = TARE_CANNOT_MEASURE;
 	if (count.joint)
 		code = count_ranks_finish(&count, code);
-	/* thousands of ranks are not to wait for one database */
-	if (!count.launched.place.launcher || count.request.keeping.store)
+	if (is_kept(&count))
 		keep(&count);
 out:
 	close_all(&count);

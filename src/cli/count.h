@@ -27,6 +27,7 @@ struct count_command {
 	bool joint;               /* … and the ranks have one report */
 	struct ranks_folder *ranks;
 	struct costs_found costs; /* --costs */
+	struct runs *runs;        /* the store, when it was opened for what is verified */
 	struct arena arena;
 };
 

@@ -26,11 +26,30 @@ bool keep_open(const struct keeping *keeping, enum runs_access access, struct ru
 		*err = (struct error){.code = ERROR_NOT_FOUND};
 		return false;
 	}
+	if (keeping->shared && *keeping->shared) {
+		*out = *keeping->shared;
+		return true;
+	}
 	char *path = runs_path(keeping->store, err);
+	struct error own = {0};
+	struct stat there;
+	/* one that cannot be written is opened to be read: keep_run() will say why */
+	if (path && keeping->shared && access == RUNS_READ && stat(path, &there) == 0 &&
+	    check_owner(keeping, &own) && runs_open(path, RUNS_WRITE, keeping->shared, &own)) {
+		*out = *keeping->shared;
+		free(path);
+		return true;
+	}
 	bool done = path && (access == RUNS_READ || check_owner(keeping, err)) &&
 		    runs_open(path, access, out, err);
 	free(path);
 	return done;
+}
+
+void keep_close(const struct keeping *keeping, struct runs *runs)
+{
+	if (!keeping->shared || *keeping->shared != runs)
+		runs_close(runs);
 }
 
 bool keep_is_on(const struct keeping *keeping)
@@ -69,7 +88,7 @@ bool keep_run(const struct keeping *keeping, struct kept_run *run, struct error 
 	run->microcode = around.microcode;
 	run->calibration = calibration_of(&run->arena, run->result);
 	bool done = runs_put(runs, run, err);
-	runs_close(runs);
+	keep_close(keeping, runs);
 	return done;
 }
 
@@ -92,7 +111,7 @@ bool keep_compared(const struct keeping *keeping, int64_t id, const char *compar
 		done = runs_put(runs, &again, err);
 		kept_run_free(&run);
 	}
-	runs_close(runs);
+	keep_close(keeping, runs);
 	return done;
 }
 
@@ -134,7 +153,7 @@ bool keep_load(const struct keeping *keeping, const char *word, struct kept_run 
 						"run '%s'",
 						word);
 	bool done = runs_find(runs, word, &id, err) && runs_load(runs, id, run, err);
-	runs_close(runs);
+	keep_close(keeping, runs);
 	if (done && strcmp(run->tare_version, TARE_VERSION) != 0 && !tell_version(run)) {
 		kept_run_free(run);
 		done = error_no_memory(err);

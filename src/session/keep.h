@@ -11,10 +11,15 @@
 struct keeping {
 	const char *store; /* --store; NULL: as runs_path() finds it */
 	bool off;          /* --no-store */
+	/* Where a command reads the store and then keeps a run, both by one opening, which takes as long as the
+	 * rest of keeping: the store as it was opened, for the owner of this to close. NULL: each its own */
+	struct runs **shared;
 };
 
 /* Opens the store. ERROR_NOT_FOUND with an empty text: it is switched off. */
 bool keep_open(const struct keeping *keeping, enum runs_access access, struct runs **out, struct error *err);
+/* Unless it is shared. */
+void keep_close(const struct keeping *keeping, struct runs *runs);
 
 /* Is there a place for runs that are to be kept? Otherwise keeping them is switched off, or keep_run() says why
  * not. */

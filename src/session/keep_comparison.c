@@ -158,7 +158,7 @@ bool keep_load_comparison(const struct keeping *keeping, const struct kept_run *
 	if (!keep_open(keeping, RUNS_READ, &runs, err))
 		return false;
 	bool done = load_runs(runs, run, out, err), whole = done && is_whole(out);
-	runs_close(runs);
+	keep_close(keeping, runs);
 	if (whole && put_together(out, err))
 		return true;
 	keep_comparison_free(out);

@@ -168,7 +168,7 @@ static bool find(const struct keeping *keeping, const struct machine_facts *mach
 	const struct verification here = {
 		.facts = *machine, .microcode = around.microcode, .tare_version = TARE_VERSION};
 	bool done = runs_find_verdicts(runs, &here, list, &err);
-	runs_close(runs);
+	keep_close(keeping, runs);
 	arena_free(&arena);
 	return done;
 }
