@@ -29,18 +29,20 @@ struct quick_state {
 	struct calls_stack *stack;
 	struct calls_frame *top;
 	struct calls_step *last;     /* of the block before; NULL: it is not known */
-	uint64_t slot, behind;       /* as in the stack */
+	uint64_t slot;               /* as in the stack */
 	uint64_t total, went, quiet; /* of the one event; as in the stack */
 	uint32_t pending;
 	bool between; /* quiet blocks were executed before the block */
 	bool conditional, one;
 };
 
+static ALWAYS_INLINE uint64_t behind(const struct calls_step *step) { return step->pc + step->length; }
+
 /* The block ends where the call or jump is. (A number from before a part of the record ended is of another block.)
  */
 static ALWAYS_INLINE bool ends_at(const struct calls_step *step, uint64_t site, uint32_t site_module)
 {
-	return step->pc + step->length - 1 == site && step->module == site_module;
+	return behind(step) - 1 == site && step->module == site_module;
 }
 
 static ALWAYS_INLINE struct quick_state take(struct calls *calls, struct calls_stack *s, bool one)
@@ -51,7 +53,6 @@ static ALWAYS_INLINE struct quick_state take(struct calls *calls, struct calls_s
 				    .top = calls_top(s),
 				    .last = ends_at(last, s->site, s->site_module) ? last : NULL,
 				    .slot = s->slot,
-				    .behind = s->behind,
 				    .total = s->totals[0],
 				    .went = s->went,
 				    .quiet = s->quiet,
@@ -64,13 +65,14 @@ static ALWAYS_INLINE struct quick_state take(struct calls *calls, struct calls_s
 static ALWAYS_INLINE void give_back(const struct quick_state *q, bool ran)
 {
 	struct calls_stack *s = q->stack;
-	s->conditional = q->conditional;
+	if (!q->one)
+		s->conditional = q->conditional;
 	if (!ran)
 		return;
 	if (q->one)
-		s->totals[0] = q->total, s->quiet = q->quiet;
+		s->totals[0] = q->total, s->quiet = q->quiet, s->conditional = q->last->conditional;
 	s->n = (uint32_t)(q->top - s->frames) + 1;
-	s->behind = q->behind;
+	s->behind = behind(q->last);
 	s->site = s->behind - 1;
 	s->site_module = q->last->module;
 	s->pending = q->pending;
@@ -132,7 +134,7 @@ static ALWAYS_INLINE bool push(struct quick_state *q, const struct calls_step *s
 	if (!from || f == q->stack->frames + q->stack->most)
 		return false;
 	f->slot = slot;
-	f->site = from->pc + from->length - 1, f->site_module = from->module;
+	f->site = behind(from) - 1, f->site_module = from->module;
 	f->call = (uint32_t)(from - q->calls->steps) + 1;
 	f->kind = CALLS_FRAME, f->resolves = f->nameless = f->first = 0;
 	f->linkage = is_linkage(q, step);
@@ -147,7 +149,7 @@ static ALWAYS_INLINE bool push(struct quick_state *q, const struct calls_step *s
 
 static ALWAYS_INLINE bool call(struct quick_state *q, const struct calls_step *step)
 {
-	if (q->top->slot <= q->slot || came_to(q, step) == q->behind || !push(q, step, q->slot))
+	if (!q->last || q->top->slot <= q->slot || came_to(q, step) == behind(q->last) || !push(q, step, q->slot))
 		return false;
 	if (q->slot > q->stack->high)
 		q->stack->high = q->slot;
@@ -251,12 +253,11 @@ static ALWAYS_INLINE void go(struct quick_state *q, struct calls_step *step, con
 {
 	q->pending = step->pending;
 	q->last = step;
-	q->behind = step->pc + step->length;
-	q->conditional = step->conditional;
+	if (!q->one)
+		q->conditional = step->conditional;
 	if (step->pending == CALLS_NOTHING)
 		return;
-	q->slot = (uint64_t)(int64_t)step->displacement +
-		  (step->value == TRACE_NO_VALUE ? 0 : values[step->value]);
+	q->slot = (uint64_t)(int64_t)step->displacement + values[step->value];
 	if (q->one)
 		q->went = step->branches ? values[0] : 0;
 }
@@ -271,7 +272,7 @@ static void count_events(struct calls *calls, struct calls_stack *s, uint32_t nu
 /* Where the branch went is said before control comes to the block. */
 static ALWAYS_INLINE void resolve(struct quick_state *q, const struct calls_step *step)
 {
-	if (q->conditional && q->behind != step->pc)
+	if (q->conditional && (q->last ? behind(q->last) : q->stack->behind) != step->pc)
 		for (uint32_t e = 0; e < q->calls->record->n_events; e++)
 			q->stack->totals[e] += (uint64_t)(int64_t)q->calls->taken[e];
 	q->conditional = false;
@@ -297,6 +298,29 @@ static ALWAYS_INLINE const uint64_t *ahead(const uint64_t *at, unsigned values)
 	return at;
 }
 
+/* The called function has one record, of its return into the caller: no frame is made. at: that record */
+static ALWAYS_INLINE bool leaf(struct quick_state *q, const struct calls_step *step, const uint64_t *at,
+			       const uint64_t *to, uint64_t quiet)
+{
+	const struct calls_step *from = q->last;
+	struct calls_stack *s = q->stack;
+	const uint64_t *next = ahead(at, step->values);
+	if (!from || from->callee != callee_of(step) || next >= to || *next & TRACE_MARK)
+		return false;
+	uint64_t slot = (uint64_t)(int64_t)step->displacement + at[1 + step->value];
+	if (slot != q->slot || q->top->slot <= slot || q->top + 1 == s->frames + s->most ||
+	    q->calls->steps[(uint32_t)*next].function != q->top->function || came_to(q, step) == behind(from))
+		return false;
+	struct record_call_arc *arc = &calls_arcs(q->calls)[from->arc];
+	uint64_t count = quiet - q->quiet + step->count;
+	arc->calls++;
+	if (!s->active[step->function])
+		arc->inclusive[0] += count;
+	if (slot > s->high)
+		s->high = slot;
+	return true;
+}
+
 static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, const uint64_t *entries, size_t i,
 				size_t n, bool one)
 {
@@ -305,13 +329,19 @@ static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, cons
 	while (at < to && !(*at & TRACE_MARK)) {
 		uint32_t number = (uint32_t)*at;
 		struct calls_step *step = &calls->steps[number];
-		if (!step->function && !step->nameless)
-			break;
 		if (!one)
 			resolve(&q, step);
 		uint64_t quiet = one ? at[step->quiet] : 0;
 		q.between = one && quiet != q.quiet;
-		if (step->function ? !come(&q, step) : !come_nameless(&q, step))
+		if (one && q.pending == CALLS_CALL && step->pending == CALLS_RETURN &&
+		    leaf(&q, step, at, to, quiet)) {
+			q.total += quiet - q.quiet + step->count, q.quiet = quiet;
+			go(&q, step, at + 1);
+			q.pending = CALLS_NOTHING;
+			at = ahead(at, step->values);
+			continue;
+		}
+		if (__builtin_expect(step->function != 0, 1) ? !come(&q, step) : !come_nameless(&q, step))
 			break;
 		if (one)
 			q.total += quiet - q.quiet + step->count, q.quiet = quiet;
@@ -360,7 +390,8 @@ void calls_describe_step(const struct calls *calls, const struct trace_program *
 				   .conditional = block->ending == TRACE_END_CONDITIONAL,
 				   .linkage = (known->flags & CALLS_LINKAGE) != 0};
 	if (known->unit == CALLS_NO_UNIT && !(known->flags & ~(uint32_t)CALLS_LINKAGE) &&
-	    out->values == block->values && (!slot || out->displacement == slot->displacement))
+	    out->values == block->values &&
+	    (!slot || (slot->value != TRACE_NO_VALUE && out->displacement == slot->displacement)))
 		out->function = known->function, out->nameless = !known->function;
 }
 
