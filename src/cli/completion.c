@@ -15,7 +15,7 @@
 static bool is_option(const struct option_row *row) { return row->name != NULL && row->help[0]; }
 
 /* What an argument's words are: a command of all three shells that prints them, one a line. */
-static const struct kind {
+static const struct argument_words {
 	const char *start;   /* of the argument, in the table of options */
 	const char *command; /* NULL: made by names_of() */
 	bool several;        /* separated by commas */
@@ -33,7 +33,7 @@ static const struct kind {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-static const struct kind *kind_of(const struct option_row *row)
+static const struct argument_words *kind_of(const struct option_row *row)
 {
 	for (size_t i = 0; i < KINDS; i++)
 		if (strncmp(row->argument, kinds[i].start, strlen(kinds[i].start)) == 0)
@@ -41,7 +41,7 @@ static const struct kind *kind_of(const struct option_row *row)
 	return NULL;
 }
 
-static void print_command(const struct kind *kind)
+static void print_command(const struct argument_words *kind)
 {
 	struct str names = {0};
 	if (kind->command) {
@@ -99,7 +99,7 @@ static void bash_arguments(const struct option_row *rows)
 	for (; rows && rows->help; rows++) {
 		if (!is_option(rows) || !rows->argument)
 			continue;
-		const struct kind *kind = kind_of(rows);
+		const struct argument_words *kind = kind_of(rows);
 		fputs("\t\t", stdout);
 		if (has_words(rows)) {
 			print_case(rows, "_tare_words \"");
@@ -261,7 +261,7 @@ static void zsh(void)
 				print_description(option->help, true);
 				putchar(']');
 				if (option->argument) {
-					const struct kind *kind = kind_of(option);
+					const struct argument_words *kind = kind_of(option);
 					if (has_words(option)) {
 						printf(has_files(option) ? ":%s:{ _files; compadd -- " : ":%s:(",
 						       option->name);
@@ -320,7 +320,7 @@ static void fish(void)
 			print_description(option->help, false);
 			putchar('\'');
 			if (option->argument) {
-				const struct kind *kind = kind_of(option);
+				const struct argument_words *kind = kind_of(option);
 				if (has_words(option)) {
 					fputs(has_files(option) ? " -r -F -a '" : " -x -a '", stdout);
 					print_words(option->argument);
