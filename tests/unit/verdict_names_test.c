@@ -137,6 +137,7 @@ FAULT(one_more_where_even, x + (fmod(x, 2) == 0))
 FAULT(noise_of_the_first_bits, x + floor(4 * random_unit(r)))
 FAULT(proportional_noise, floor(x *(1 + 0.4 * random_unit(r))))
 FAULT(two_more, x + 2)
+FAULT(second_bit_clear, (double)((uint64_t)x & ~2ull))
 FAULT(noise_of_six_percent, x *(0.94 + 0.12 * random_unit(r)))
 FAULT(kernel_too_but_less, x - 5000 + 1000 * u)
 FAULT(varied_overhead, x + floor(0.004 * x * random_unit(r)))
@@ -167,6 +168,17 @@ static void tell_apart(void)
 	v = judge(&w, text);
 	ok(v.shape != SHAPE_BEFORE && v.shape != SHAPE_ACCUMULATES,
 	   "where no size ran before another, noise is noise (%s)", text);
+	/* one size alone has the bit: any fault of it would look alike */
+	v = verdict_of(INSTRUCTIONS, 1, 3, second_bit_clear, true, text);
+	ok(v.kind == VERDICT_WRONG && v.shape == SHAPE_NONE, "one size does not tell a bit (%s)", text);
+	/* the same event of another level has a name of its own */
+	static const char *const levels[EVENTS] = {"instructions:u", "loads:u",         "loads:k",
+						   "branches:u",     "fp-operations:u", "rep-iterations:u",
+						   "instructions:k"};
+	simulate(&w, LOADS, 1, 3, swapped, true, 1);
+	w.event.others = levels;
+	v = judge(&w, text);
+	equal_text(text, "counts another level: loads:k", "another level is no other event");
 	/* counts that vary are not exact, though their mean is right */
 	simulate(&w, INSTRUCTIONS, 1, 3, two_more, false, 1);
 	for (size_t p = 0; p < POINTS; p++)
