@@ -1,4 +1,4 @@
-/* One `tare count` at work, for count.c and count_reports.c. */
+/* One `tare count` at work: count_prepare() ──► count_measure() ──► count_finish() ──► reports ──► count_keep(). */
 #ifndef TARE_CLI_COUNT_H
 #define TARE_CLI_COUNT_H
 
@@ -30,6 +30,15 @@ struct count_command {
 	struct runs *runs;        /* the store, when it was opened for what is verified */
 	struct arena arena;
 };
+
+/* Everything up to the measurement; *code is what to exit with on failure. */
+bool count_prepare(struct count_command *count, int *code, struct error *err);
+bool count_measure(struct count_command *count, struct error *err);
+/* What was measured becomes what is reported: net, in the order of asking, with names for its places. `code` is
+ * what to exit with if all goes well; returns what to exit with. */
+int count_finish(struct count_command *count, int code);
+/* After the report is out: a store that fails takes nothing away from it. */
+void count_keep(const struct count_command *count);
 
 /* Writes the reports and the files that were asked for. False when some of it did not arrive there: then it was
  * said. */
