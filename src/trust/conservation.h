@@ -6,11 +6,13 @@
  *     user + kernel = user and kernel together
  *     what was counted twice has one count        (Zagha et al., 2.2: one event on both of the R10000's counters)
  *
- * When a law is broken: counts of the engine and of models are compared execution by execution, and one event too
- * many is too many. Counters of the hardware and the kernel start and stop one after the other: the sides may
- * differ by LAW_SLACK of the larger one and, of the hardware, by LAW_SLACK_EVENTS. Where there are several
- * executions, the 95 % t-interval of the mean difference must lie beyond that. Scaled counts are compared by their
- * intervals. What was counted in different executions, once each, is not judged.
+ * When a law is broken: counts of the engine and of models are compared execution by execution, and one event
+ * too many is too many. Counters of the hardware and the kernel start and stop one after the other: the sides
+ * may differ by LAW_SLACK of the larger one and, of the hardware, by LAW_SLACK_EVENTS. Of several executions
+ * the most common relation counts: the 95 % interval of the median of what is beyond that must lie above 0 (of
+ * fewer than 6 executions, which have none: of the mean). An execution that an interrupt disturbed, or whose
+ * counters were taken away, neither breaks a law nor hides that it is broken. Scaled counts are compared by
+ * their intervals. What was counted in different executions, once each, is not judged.
  */
 #ifndef TARE_TRUST_CONSERVATION_H
 #define TARE_TRUST_CONSERVATION_H

@@ -13,16 +13,16 @@
  *     offset            y = x + o
  *     proportional      y = k·x, y = o + k·x, y = x + u (u: interrupts and faults of that execution),
  *                       y = x + r·T (T: its CPU time, r: a timer's rate), y = x + what is predicted for another event,
- *                       y = x + k·n (n: the kernel's size), or y = x + o + k·u with large k: what the kernel
- *                       executes
+ *                       y = x + k·n (n: the kernel's size), y = x ± ⌊x / m⌋, or y = x + o + k·u with large k: what
+ *                       the kernel executes
  *     wrong             y = what is predicted for another event, for two of them together, or their difference;
- *                       y = x + y of the execution before, or x of the execution before; x with one bit that never
- *                       moves, with a sign, or rounded to a power of two; y = x mod m; y = min(x, c); y = max(x, c);
+ *                       y = x + y of the execution before, x of the execution before, or x + a share of that;
+ *                       x with one bit that never moves, some bits flipped, a sign, its bytes in reverse order, in
+ *                       Gray code, or rounded to a power of two; y = x mod m; y = min(x, c); y = max(x, c);
  *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
- *                       period; y falls behind x from a size on; another share of x in each execution, from the
- *                       first event or from a size on; one of
- *                       these, or no form, in some of the executions; a difference that depends on the size and
- *                       never varies; or no such form
+ *                       period; y falls behind x from a size on, or grows k times as fast; another share of x in
+ *                       each execution, from the first event or from a size on; one of these, or no form, in some
+ *                       of the executions; a difference that depends on the size and never varies; or no such form
  *     unpredictable     there is no x: Nieto's phase 7, another witness is needed
  *     not counted       no execution gave a y: the measurement was refused
  *
@@ -68,6 +68,7 @@ enum verdict_shape {
 	SHAPE_INTERRUPTS, /* x + 1 for each interrupt or fault, or x - 1 (factor) */
 	SHAPE_TICKS,      /* x + 1 for each tick of the timer: `factor` a second of CPU time */
 	SHAPE_TURNS,      /* x + factor · size: each turn of a kernel's loop counts so many too much */
+	SHAPE_EACH,       /* x + 1 for each `period` events, or x - 1 (factor) */
 	SHAPE_KERNEL,     /* x + factor for each interrupt or fault: what the kernel executes, too */
 	/* of WRONG */
 	SHAPE_INSTEAD,     /* `other`'s events */
@@ -77,6 +78,7 @@ enum verdict_shape {
 	SHAPE_SATURATES,   /* stays at `offset` */
 	SHAPE_DROPS,       /* loses samples of `period` events; the share that is left is `factor` */
 	SHAPE_THROTTLED,   /* exact up to `offset`; beyond, `factor` of the events (NAN: no fixed share) */
+	SHAPE_BEYOND,      /* exact up to `offset`; then `factor` for each, or from `period` on for all */
 	SHAPE_BITS,        /* loses its low `bits` bits */
 	SHAPE_LATE,        /* misses the first `offset` events */
 	SHAPE_AT_LEAST,    /* never shows less than `offset` */
@@ -86,11 +88,15 @@ enum verdict_shape {
 	SHAPE_BIT_SET,     /* … 1 */
 	SHAPE_SIGNED,      /* its low `bits` bits, as a number with a sign */
 	SHAPE_POWERS,      /* nothing but powers of two */
+	SHAPE_GRAY,        /* a Gray code of the count */
+	SHAPE_BYTES,       /* its low `bits` bits, with their bytes in reverse order */
+	SHAPE_FLIPPED,     /* the bits of `offset` are the other way round */
 	SHAPE_SUM,         /* `other`'s and `another`'s events */
 	SHAPE_DIFFERENCE,  /* |`other`'s − `another`'s| events */
 	SHAPE_LARGER,      /* the larger number of the two */
 	SHAPE_SMALLER,     /* … the smaller */
 	SHAPE_BEFORE,      /* the events of the execution before */
+	SHAPE_LEAKS,       /* x + factor · the events of the execution before */
 	SHAPE_ACCUMULATES, /* the events of all executions so far */
 	/* of NOISY */
 	SHAPE_RESOLUTION, /* counts in steps of `period` events */
@@ -130,13 +136,13 @@ struct verdict {
 	size_t other;       /* index into others */
 	size_t another;     /* of SUM, DIFFERENCE, LARGER, SMALLER: likewise */
 	bool also_other;    /* of TIMES: `other` instead of the event would look the same on these kernels */
-	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED */
+	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM: seen */
 	/* WRONG (of EXCESS: too much) in this share of the executions, of which shape and parameters are; 0: in
 	 * all */
 	double sometimes;
-	double period; /* of DROPS and RESOLUTION */
+	double period; /* of DROPS, RESOLUTION, EACH and BEYOND */
 	/* predicted events; 0: from the first on; INFINITY: at no tested size. Of all kinds with a prediction */
 	double usable_from;
 	double error; /* |mean(y) − x| / x at the largest x; NAN */

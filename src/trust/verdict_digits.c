@@ -1,5 +1,5 @@
 /* Counters whose digits are at fault: a bit that never moves, a sign where none should be, nothing but
- * powers of two. See verdict.h. */
+ * powers of two, another code or order. See verdict.h. */
 #include <math.h>
 #include <stdint.h>
 
@@ -10,6 +10,7 @@ enum {
 	SIGN_BITS_LEAST = 8,
 	BIT_POINTS_LEAST = 2, /* points that differ from the truth, with predictions of their own */
 	POWERS_POINTS_LEAST = 4,
+	CODE_POINTS_LEAST = 4,
 };
 
 static const double POWERS_RANGE = 100; /* largest to smallest count */
@@ -123,4 +124,58 @@ bool shape_powers(const struct fit *fit, double *form, struct verdict *v)
 		return false;
 	v->shape = SHAPE_POWERS;
 	return true;
+}
+
+/* ---- another code ---- */
+
+static double gray(double x)
+{
+	uint64_t count = (uint64_t)x;
+	return (double)(count ^ count >> 1);
+}
+
+static double reversed(double x, unsigned bits)
+{
+	uint64_t count = (uint64_t)x, out = 0;
+	for (unsigned at = 0; at < bits; at += 8)
+		out = out << 8 | (count >> at & 0xff);
+	return (double)out;
+}
+
+static bool holds_code(const struct fit *fit, const double *form, enum verdict_shape shape, struct verdict *v)
+{
+	if (faulty_points(fit, form) < CODE_POINTS_LEAST || !fit_holds(fit, form, 0))
+		return false;
+	v->shape = shape;
+	return true;
+}
+
+/* Each count is the truth, written in another way. It never varies: noise would be turned into any other count. */
+bool shape_code(const struct fit *fit, double *form, struct verdict *v)
+{
+	const struct fit_point *first = &fit->points[0];
+	if (fit->varies || fit->points[fit->n - 1].x >= ldexp(1, STUCK_BIT_MOST + 1))
+		return false;
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = gray(fit->points[i].x);
+	if (holds_code(fit, form, SHAPE_GRAY, v))
+		return true;
+	for (unsigned bits = 16; bits <= 64; bits *= 2) {
+		for (size_t i = 0; i < fit->n; i++)
+			form[i] = reversed(fit->points[i].x, bits);
+		if (holds_code(fit, form, SHAPE_BYTES, v)) {
+			v->bits = bits;
+			return true;
+		}
+	}
+	if (!(first->mean >= 0 && first->mean < ldexp(1, STUCK_BIT_MOST + 1)))
+		return false;
+	uint64_t flipped = (uint64_t)first->mean ^ (uint64_t)first->x;
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = (double)((uint64_t)fit->points[i].x ^ flipped);
+	v->offset = (double)flipped;
+	if (holds_code(fit, form, SHAPE_FLIPPED, v))
+		return true;
+	v->offset = 0;
+	return false;
 }

@@ -1,5 +1,5 @@
-/* Counters that are right in a part of their range: those that wrap, saturate, begin late, never show little, or
- * are throttled. See verdict.h. */
+/* Counters that are right in a part of their range: those that wrap, saturate, begin late, never show little, are
+ * throttled, or count more than once beyond a size. See verdict.h. */
 #include <math.h>
 
 #include "trust/verdict_shapes.h"
@@ -179,5 +179,30 @@ bool shape_throttled(const struct fit *fit, double *form, struct verdict *v)
 	v->shape = SHAPE_THROTTLED;
 	v->offset = one ? knee : fit->points[right - 1].x;
 	v->factor = one ? share : NAN;
+	return true;
+}
+
+/* Right up to a size, then k for each event that comes on top; or k for each of all events. It never varies, and
+ * k is whole: noise that grows with the count has no such form. */
+bool shape_beyond(const struct fit *fit, double *form, struct verdict *v)
+{
+	size_t right = 0, n = fit->n;
+	while (right < n && !differs(&fit->points[right]))
+		right++;
+	if (fit->varies || right < 2 || n - right < ABOVE_LEAST)
+		return false;
+	const struct fit_point *below = &fit->points[right - 1], *first = below + 1, *last = &fit->points[n - 1];
+	double k = nearbyint((last->mean - first->mean) / (last->x - first->x));
+	double knee = (k * first->x - first->mean) / (k - 1);
+	if (!(k >= 2) || !(knee == 0 || (knee >= below->x && knee < first->x)))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		form[i] = i < right ? fit->points[i].x : k * fit->points[i].x - (k - 1) * knee;
+	if (!fit_holds(fit, form, 0))
+		return false;
+	v->shape = SHAPE_BEYOND;
+	v->factor = k;
+	v->offset = knee > 0 ? knee : below->x;
+	v->period = knee > 0 ? 0 : first->x;
 	return true;
 }

@@ -7,7 +7,8 @@ enum {
 	STEP_LEAST = 16,    /* events of a sample, or a step: smaller common divisors come about by chance */
 	DEFICITS_LEAST = 4, /* different ones: likewise */
 	RATIO_MOST = 64,
-	BITS_DISTINCT = 8, /* of a few low bits: so many different counts, that all lack them */
+	EACH_POINTS_LEAST = 4, /* points that show one more, with predictions of their own */
+	BITS_DISTINCT = 8,     /* of a few low bits: so many different counts, that all lack them */
 };
 
 /* Less than this is not a proportion that anybody has to know of. */
@@ -343,6 +344,35 @@ bool shape_also(const struct fit *fit, double *form, struct verdict *v)
 			return true;
 		}
 	return false;
+}
+
+/* y = x ± ⌊x / m⌋ for a whole m, to the last event. d = ⌊x / m⌋ where x / (d + 1) < m <= x / d; where several m
+ * are left, it is a power of two. */
+bool shape_each(const struct fit *fit, double *form, struct verdict *v)
+{
+	const struct fit_point *last = &fit->points[fit->n - 1];
+	double sign = last->mean < last->x ? -1 : 1, least = 2, most = INFINITY;
+	size_t told = 0;
+	if (fit->varies)
+		return false;
+	for (size_t i = 0; i < fit->n; i++) {
+		const struct fit_point *p = &fit->points[i];
+		double d = sign * (p->mean - p->x);
+		least = fmax(least, floor(p->x / (d + 1)) + 1);
+		most = d > 0 ? fmin(most, floor(p->x / d)) : most;
+		told += d > 0 && p->x != fit->points[i - (i > 0)].x;
+	}
+	double power = exp2(ceil(log2(least))), m = least == most ? least : power;
+	if (told < EACH_POINTS_LEAST || !(m <= most))
+		return false;
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = fit->points[i].x + sign * floor(fit->points[i].x / m);
+	if (!fit_holds(fit, form, 0))
+		return false;
+	v->shape = SHAPE_EACH;
+	v->factor = sign;
+	v->period = m;
+	return true;
 }
 
 /* y − x = k·n, for a whole k and kernels of several kinds: of one kernel alone it is any factor. */

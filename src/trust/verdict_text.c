@@ -25,6 +25,7 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_INTERRUPTS] = "interrupts",
 	[SHAPE_TICKS] = "ticks",
 	[SHAPE_TURNS] = "turns",
+	[SHAPE_EACH] = "each",
 	[SHAPE_KERNEL] = "kernel",
 	[SHAPE_INSTEAD] = "instead",
 	[SHAPE_LEVEL] = "level",
@@ -33,6 +34,7 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_SATURATES] = "saturates",
 	[SHAPE_DROPS] = "drops",
 	[SHAPE_THROTTLED] = "throttled",
+	[SHAPE_BEYOND] = "beyond",
 	[SHAPE_BITS] = "low bits",
 	[SHAPE_LATE] = "late",
 	[SHAPE_AT_LEAST] = "at least",
@@ -42,11 +44,15 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_BIT_SET] = "bit set",
 	[SHAPE_SIGNED] = "signed",
 	[SHAPE_POWERS] = "powers",
+	[SHAPE_GRAY] = "gray code",
+	[SHAPE_BYTES] = "bytes",
+	[SHAPE_FLIPPED] = "flipped",
 	[SHAPE_SUM] = "sum",
 	[SHAPE_DIFFERENCE] = "difference",
 	[SHAPE_LARGER] = "larger",
 	[SHAPE_SMALLER] = "smaller",
 	[SHAPE_BEFORE] = "before",
+	[SHAPE_LEAKS] = "leaks",
 	[SHAPE_ACCUMULATES] = "accumulates",
 	[SHAPE_RESOLUTION] = "resolution",
 	[SHAPE_EXCESS] = "excess",
@@ -99,6 +105,15 @@ static void say_times(struct words *w, const struct judged_event *e, const struc
 		say(w, " (or %s instead: these kernels do not tell)", other_of(e, v->other));
 }
 
+static void say_beyond(struct words *w, const struct verdict *v)
+{
+	if (v->period > 0)
+		say(w, "up to %.15g it is right; from %.15g on it counts each event ", v->offset, v->period);
+	else
+		say(w, "beyond %.15g it counts each event ", v->offset);
+	v->factor == 2 ? say(w, "twice") : say(w, "%g times", v->factor);
+}
+
 /* Counters that are known for it: Nieto et al. 4.2; rep: AMD and Intel differ in what an iteration is. */
 static void say_also(struct words *w, const struct judged_event *e, const struct verdict *v)
 {
@@ -138,6 +153,9 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 		say(w, "%s %.15g in each turn of a kernel's loop", v->factor > 0 ? "counts too many:" : "misses",
 		    fabs(v->factor));
 		break;
+	case SHAPE_EACH:
+		say(w, "counts one %s for each %.15g events", v->factor > 0 ? "more" : "less", v->period);
+		break;
 	case SHAPE_KERNEL:
 		say(w, "also counts what the kernel executes: about %.0f for each interrupt or fault",
 		    two_digits(v->factor));
@@ -158,6 +176,10 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 		break;
 	case SHAPE_SIGNED: say(w, "shows its low %u bits as a number with a sign", v->bits); break;
 	case SHAPE_POWERS: say(w, "shows powers of two only"); break;
+	case SHAPE_GRAY: say(w, "shows a Gray code of the count"); break;
+	case SHAPE_BYTES: say(w, "shows its %u bytes in reverse order", v->bits / 8); break;
+	case SHAPE_FLIPPED: say(w, "flips the bits %#llx of each count", (unsigned long long)v->offset); break;
+	case SHAPE_LEAKS: say(w, "adds %.3g %% of the events of the execution before", 100 * v->factor); break;
 	case SHAPE_BEFORE: say(w, "shows the events of the execution before"); break;
 	case SHAPE_ACCUMULATES: say(w, "is not set to 0: it shows the events of all executions so far"); break;
 	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v->other)); break;
@@ -168,6 +190,7 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 		if (v->bits_most > v->bits)
 			say(w, ", or up to 2^%u: these kernels do not tell", v->bits_most);
 		break;
+	case SHAPE_BEYOND: say_beyond(w, v); break;
 	case SHAPE_BITS:
 		v->bits == 1 ? say(w, "loses its lowest bit") : say(w, "loses its low %u bits", v->bits);
 		break;

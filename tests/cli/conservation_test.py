@@ -45,6 +45,14 @@ trusts, notes = counted(["loads:u", "instructions:u"], (5, 4), source="exact")
 ok({t for t in trusts.values()} == {("refuted", "law:loads")} and "in run" not in notes, "of the engine one event too many is too many", (trusts, notes))
 trusts, notes = counted(["loads:u", "instructions:u"], (4, 4), (4, 4), (5, 4), (4, 4), source="exact", options=["-r", "3"])
 ok({t for t in trusts.values()} == {("refuted", "law:loads")} and "in run 2" in notes, "in any of its runs", (trusts, notes))
+# of counters the most common relation counts: executions that were disturbed (a counter taken away, an interrupt) neither break a law nor hide it
+LEVELS, GOOD, BAD = ["instructions:u", "instructions:k", "instructions"], (9000000, 1000000, 10000000), (9000000, 1000000, 12000000)
+for disturbed in (9000000, 1000000, 5000000), (9000000, 1500000, 10000000), (4500000, 1000000, 10000000):
+    trusts, notes = counted(LEVELS, *[GOOD, GOOD, disturbed] * 3, GOOD, options=["-r", "9"])
+    ok({t for t, _ in trusts.values()} == {"unverified"} and WRONG not in notes, f"three disturbed executions of nine break no law: {disturbed}", (trusts, notes))
+trusts, notes = counted(LEVELS, *[BAD] * 5, (9000000, 1000000, 1000000), *[BAD] * 4, options=["-r", "9"])
+ok({t for t in trusts.values()} == {("refuted", "law:levels")} and WRONG in notes and "10,000,000 and the right side 12,000,000 in run" in notes,
+   "nor does one hide that all others break it", (trusts, notes))
 trusts, notes = counted(["instructions:u", "loads:u", "cycles:u"], (5000000, 9000000, 5000000))
 equal({e: t for e, (t, _) in trusts.items()}, {"instructions:u": "refuted", "loads:u": "refuted", "cycles:u": "unverified"},
       "what is not in a broken law is left alone")

@@ -206,6 +206,40 @@ static void repetitions(void)
 	result_free(r);
 }
 
+/* user + kernel = both, where some of the executions were disturbed. */
+static void most_executions(void)
+{
+	enum { N = 9 };
+	static const struct {
+		double both, disturbed;
+		size_t n_disturbed, broken;
+		const char *what;
+	} cases[] = {
+		{1e7, 5e6, 1, 0, "one of nine, whose counter was taken away, breaks no law"},
+		{1e7, 5e6, 4, 0, "nor do four of nine"},
+		{1e7, 1.1e7, 4, 0, "nor do interrupts in four of nine"},
+		{1.2e7, 1.2e7, 0, 1, "nine of nine break it"},
+		{1.2e7, 1e6, 1, 1, "eight of nine break it, whatever the ninth shows"},
+		{9e6, 4e7, 1, 1, "… on the other side, too"},
+		{1.0001e7, 1e7, 0, 0, "what starting counters takes breaks none, though each time"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		double user[N], kernel[N], both[N];
+		struct result *r = new_result();
+		for (size_t k = 0; k < N; k++) {
+			user[k] = 9e6, kernel[k] = 1e6;
+			both[k] = k % 2 && k / 2 < cases[i].n_disturbed ? cases[i].disturbed : cases[i].both;
+		}
+		add(r, "instructions:u", "user", SOURCE_HW, user, N);
+		add(r, "instructions:k", "kernel", SOURCE_HW, kernel, N);
+		add(r, "instructions", "user+kernel", SOURCE_HW, both, N);
+		ok(check(r) == cases[i].broken, "%s", cases[i].what);
+		ok(noted(r, "in run 1") == (cases[i].broken > 0) && r->n_notes == cases[i].broken,
+		   "… and an undisturbed run is quoted where it is broken");
+		result_free(r);
+	}
+}
+
 /* What is not comparable is not judged. */
 static void not_judged(void)
 {
@@ -306,6 +340,7 @@ int main(void)
 	levels();
 	twice();
 	repetitions();
+	most_executions();
 	not_judged();
 	scaled();
 	regions();

@@ -51,6 +51,16 @@ FAULT(larger, fmax(z[LOADS], z[STORES]))
 FAULT(smaller, fmin(z[LOADS], z[BRANCHES]))
 FAULT(rounded_up, 64 * ceil(x / 64))
 FAULT(misses_interrupts, x - u)
+/* accused once, and without a name or with a wrong one */
+FAULT(gray_code, (double)((uint64_t)x ^ (uint64_t)x >> 1))
+FAULT(reversed_4, (double)__builtin_bswap32((uint32_t)x))
+FAULT(reversed_8, (double)__builtin_bswap64((uint64_t)x))
+FAULT(flipped, (double)((uint64_t)x ^ 37 * (planting.which + 1)))
+FAULT(one_more_of_each, x + floor(x / (1024 + 97 * planting.which)))
+FAULT(one_less_of_each, x - floor(x / (1024 + 97 * planting.which)))
+FAULT(twice_beyond, x + fmax(0, x - (20000 + 1000 * planting.which)))
+FAULT(three_times_from, x > 21000 + 1000 * planting.which ? 3 * x : x)
+FAULT(leaks, x + floor(0.05 * (planting.which + 1) * swap(&planting.before, x)))
 
 // clang-format off: a table, a row a line
 static const struct {
@@ -102,6 +112,24 @@ static const struct {
 	 "counts in steps of 64; within 5 %% from 1280 on", 0, 0},
 	{"misses one for each interrupt", misses_interrupts, INSTRUCTIONS, 1, VERDICT_PROPORTIONAL,
 	 SHAPE_INTERRUPTS, "misses one event for each interrupt or fault", 0, 0},
+	{"Gray code", gray_code, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_GRAY, "shows a Gray code of the count", 0,
+	 0},
+	{"four bytes in reverse order", reversed_4, LOADS, 1, VERDICT_WRONG, SHAPE_BYTES,
+	 "shows its 4 bytes in reverse order", 0, 0},
+	{"eight bytes in reverse order", reversed_8, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_BYTES,
+	 "shows its 8 bytes in reverse order", 0, 0},
+	{"XOR with a constant", flipped, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_FLIPPED,
+	 "flips the bits 0x%x of each count", 37, 37},
+	{"one more for each 1024 events", one_more_of_each, INSTRUCTIONS, 1, VERDICT_PROPORTIONAL, SHAPE_EACH,
+	 "counts one more for each %u events", 1024, 97},
+	{"one less for each 1024 events", one_less_of_each, INSTRUCTIONS, 1, VERDICT_PROPORTIONAL, SHAPE_EACH,
+	 "counts one less for each %u events", 1024, 97},
+	{"twice beyond a size", twice_beyond, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_BEYOND,
+	 "beyond %u it counts each event twice", 20000, 1000},
+	{"three times from a size on", three_times_from, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_BEYOND,
+	 "up to 20021 it is right; from 40021 on it counts each event 3 times", 0, 0},
+	{"a share of the execution before", leaks, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_LEAKS,
+	 "adds %u %% of the events of the execution before", 5, 5},
 	{"48 bits", wraps_48, INSTRUCTIONS, 1e9, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^48", 0, 0},
 };
 // clang-format on
@@ -216,6 +244,99 @@ static void tell_apart(void)
 	ok(verdict_accuses(v.kind) && v.shape != SHAPE_SUM, "one kernel does not tell a sum (%s)", text);
 }
 
+/* What is planted into a world of counts that are right: observed[p][k] = x + by(p, k). */
+static struct verdict planted(struct world *w, size_t n, double (*by)(const struct world *w, size_t p, size_t k),
+			      char text[300])
+{
+	simulate(w, INSTRUCTIONS, 1, n, two_more, false, 1);
+	for (size_t p = 0; p < POINTS; p++)
+		for (size_t k = 0; k < n; k++)
+			w->observed[p][k] = w->points[p].predicted + by(w, p, k);
+	return judge(w, text);
+}
+
+static double two_on_average(const struct world *w, size_t p, size_t k)
+{
+	static const double more[] = {1, 1, 1, 1, 2, 2, 3, 3, 3, 3};
+	return (void)w, (void)p, more[k];
+}
+
+/* The largest sizes of three kernels, off by what neither the mean of all differences nor a line through 0 sees. */
+static double off_and_balanced(const struct world *w, size_t p, size_t k)
+{
+	static const double off[KERNELS] = {-470000, 510000, 0, -40000, 0};
+	return (void)w, (p % SIZES == SIZES - 1 ? off[p / SIZES] : 0) + (k % 2 ? 1 : -1);
+}
+
+static double steps_to_both_sides(const struct world *w, size_t p, size_t k)
+{
+	return w->points[p].predicted < 10000 ? 0 : 1000 * ((double)k - 4);
+}
+
+static void noise_and_bias(void)
+{
+	static struct world w;
+	char text[300];
+	struct verdict v = planted(&w, 10, two_on_average, text);
+	ok(v.kind == VERDICT_OFFSET && strncmp(text, "+2 ± ", strlen("+2 ± ")) == 0,
+	   "an overhead that no size alone tells from noise is one in all of them together (%s, %s)",
+	   verdict_kind_name(v.kind), text);
+	v = planted(&w, 10, off_and_balanced, text);
+	ok(v.kind == VERDICT_WRONG && strstr(text, "loop 1e+06 shows 15300"),
+	   "sizes that are surely off are no noise, though they balance each other (%s, %s)",
+	   verdict_kind_name(v.kind), text);
+	v = planted(&w, 9, steps_to_both_sides, text);
+	ok(v.kind == VERDICT_NOISY && v.shape == SHAPE_NONE,
+	   "steps that are as often too many as too few are no lost samples (%s)", text);
+	/* all counts are powers of two by themselves, 2 to 2^30; one of them alone is rounded */
+	simulate(&w, INSTRUCTIONS, 1, 3, two_more, false, 1);
+	w.event.n_others = 0;
+	for (size_t p = 0; p < POINTS; p++) {
+		w.points[p].predicted = ldexp(1, (int)p + 1) - (p == 19 ? 5 : 0);
+		for (size_t k = 0; k < 3; k++)
+			w.observed[p][k] = ldexp(1, (int)p + 1);
+	}
+	v = judge(&w, text);
+	ok(v.kind == VERDICT_WRONG && v.shape == SHAPE_NONE,
+	   "where the truth is a power of two nearly everywhere, one size does not tell powers of two (%s, %s)",
+	   verdict_kind_name(v.kind), text);
+}
+
+/* Near those forms, and none of them. */
+FAULT(gray_code_noisy, (double)(((uint64_t)x ^ (uint64_t)x >> 1) + (uint64_t)(random_unit(r) * 3)))
+FAULT(one_more_at_the_largest, x + (x > 4e7))
+FAULT(twice_less_100_from, x > 21000 ? 2 * x - 100 : x)
+FAULT(half_more_beyond, x + floor(fmax(0, x - 20000) / 2))
+FAULT(as_leaks_at_the_first, x + floor(0.1 * x))
+
+static void near_codes(void)
+{
+	char text[300];
+	struct verdict v = verdict_of(INSTRUCTIONS, 1, 10, gray_code_noisy, true, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_GRAY, "counts that vary are no Gray code (%s)", text);
+	static struct world w;
+	planting.which = 0;
+	simulate(&w, INSTRUCTIONS, 1, 3, flipped, true, 1);
+	w.event.n_points = 2;
+	v = judge(&w, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_FLIPPED, "two sizes do not tell flipped bits (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 3, one_more_at_the_largest, true, text);
+	ok(v.shape != SHAPE_EACH, "one more at one size is not one for each so many events (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 3, twice_less_100_from, true, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_BEYOND, "a limit below sizes that are right is none (%s)",
+	   text);
+	v = verdict_of(INSTRUCTIONS, 1, 3, half_more_beyond, true, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_BEYOND, "half an event more beyond a size has no name (%s)",
+	   text);
+	v = verdict_of(INSTRUCTIONS, 1, 10, as_leaks_at_the_first, true, text);
+	equal_text(text, "counts 1.1 times the events", "what all executions have is not of the one before");
+	simulate(&w, INSTRUCTIONS, 1, 10, as_leaks_at_the_first, false, 1);
+	for (size_t p = 0; p < POINTS; p++)
+		w.points[p].kernel = kernels[p % 2].name;
+	v = judge(&w, text);
+	equal_text(text, "counts 1.1 times the events", "… nor where no size ran before another");
+}
+
 /* Beyond all tested sizes the threshold law says from where on an overhead does not matter (Korn, Table 2). */
 FAULT(large_overhead, x + floor(-1e9 * log(1 - random_unit(r))))
 
@@ -234,6 +355,8 @@ int main(void)
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
 		plant(i);
 	tell_apart();
+	noise_and_bias();
+	near_codes();
 	thresholds();
 	return done();
 }
