@@ -13,13 +13,15 @@ void by_place_begin(struct by_place *p, struct explanation *e, unsigned levels, 
 		p->taken[i] = !costs->of[p->rules[i].operation].known || p->rules[i].cause == CAUSE_CALLS;
 }
 
-void by_place_events(const struct by_place *p, struct str *out)
+static void append_events(const struct by_place *p, const char *gap, struct str *out)
 {
 	for (size_t i = 0; i < p->n_rules; i++)
 		if (!p->taken[i])
-			str_appendf(out, "%s%s%s%s", out->length ? "," : "", p->rules[i].event,
-				    p->rules[i].less ? "," : "", p->rules[i].less ? p->rules[i].less : "");
+			str_appendf(out, "%s%s%s%s", out->length ? gap : "", p->rules[i].event,
+				    p->rules[i].less ? gap : "", p->rules[i].less ? p->rules[i].less : "");
 }
+
+void by_place_events(const struct by_place *p, struct str *out) { append_events(p, ",", out); }
 
 /* n_events: it has no rows of it. */
 static size_t event_of(const struct breakdown *b, const char *label)
@@ -130,7 +132,7 @@ bool by_place_end(struct by_place *p, struct error *err)
 	struct explanation *e = p->e;
 	struct str missing = {0};
 	bool done = true;
-	by_place_events(p, &missing);
+	append_events(p, ", ", &missing); /* a sentence's, which is broken into lines */
 	if (missing.length) {
 		const char *text = arena_printf(&e->arena, "Not counted by %s, and so not in its rows: %s.",
 						breakdown_by_name(e->by), missing.text);

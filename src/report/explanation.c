@@ -16,7 +16,7 @@ enum {
 	BAR_LEAST = 6,
 	BAR_MOST = 50,
 	BESIDE_BAR = 53,
-	BESIDE_CAUSES = 25,
+	BESIDE_CAUSES = 21,
 	EIGHTHS = 8,
 	PLACES_SHOWN = 20,
 	CAUSES_BESIDE = 3,
@@ -149,6 +149,12 @@ static const char *cost_cell(struct document *d, const struct bounded *cost)
 			       ns);
 }
 
+/* Of a cause whose time is measured: what its events cost at least. */
+static const char *least_cell(struct document *d, double seconds)
+{
+	return isnan(seconds) ? "" : document_printf(d, "\u2265 %s", explained_time_cell(d, seconds));
+}
+
 static void add_parts(struct document *d, const struct explanation *e)
 {
 	static const char *const headings[] = {"event", "count", "cost, ns", "time", "source"};
@@ -159,6 +165,7 @@ static void add_parts(struct document *d, const struct explanation *e)
 		columns->headings[i] = headings[i];
 	columns->left[0] = columns->left[4] = true;
 	columns->flexible = 0;
+	columns->cut_at_end = true; /* names of different events have the same end */
 	for (unsigned c = 0; c < CAUSES_COUNTED; c++)
 		for (size_t i = 0; i < e->causes[c].n_parts; i++) {
 			const struct explained_part *part = &e->causes[c].parts[i];
@@ -170,7 +177,7 @@ static void add_parts(struct document *d, const struct explanation *e)
 					.cells = {document_escaped(d, part->event), count_cell(d, part->count),
 						  cost_cell(d, &part->cost),
 						  c == CAUSE_CALLS && e->has_measured
-							  ? ""
+							  ? least_cell(d, part->seconds.least)
 							  : explained_time_cell(d, explained_time(&part->seconds)),
 						  source_name(part->source)}});
 		}
@@ -319,8 +326,8 @@ static void add_waits(struct document *d, const struct explanation *e)
 	document_add(
 		d, BLOCK_NOTE, "-",
 		document_printf(d,
-				"Waits are of one more execution: %s in all, of all threads; %s more they were "
-				"ready while others ran.",
+				"In one more execution, which was sampled, all threads together waited %s, and "
+				"were ready for another %s while others ran.",
 				explained_time_cell(d, e->waits_s), explained_time_cell(d, e->preempted_s)));
 	if (e->waits.count > PLACES_SHOWN)
 		document_add(d, BLOCK_NOTE, "-",
@@ -340,8 +347,9 @@ static void add_faults(struct document *d, const struct explanation *e)
 	for (size_t i = 0; i < e->faults.count && i < FAULTS_SHOWN; i++) {
 		const struct explained_fault *f = &e->faults.items[i];
 		const char *slash = f->file ? strrchr(f->file, '/') : NULL, *file = slash ? slash + 1 : f->file;
-		const char *name = file && f->line ? document_printf(d, "%s:%u (%s)", file, f->line, f->function)
-						   : f->function;
+		const char *name = !file || !f->line ? f->function
+				   : f->function[0]  ? document_printf(d, "%s:%u (%s)", file, f->line, f->function)
+						     : document_printf(d, "%s:%u", file, f->line);
 		explained_push(d, columns,
 			       &(struct columns_row){.cells = {count_cell(d, (double)f->faults),
 							       name ? document_escaped(d, name) : NULL}});
@@ -371,16 +379,16 @@ static void add_sum(struct document *d, const struct explanation *e)
 			"sum.");
 		return;
 	}
-	document_add(d, BLOCK_NOTE, "-",
-		     document_printf(d, "Measured: %s elapsed, %s user, %s system%s.",
-				     explained_time_cell(d, e->elapsed_s), explained_time_cell(d, e->user_s),
-				     explained_time_cell(d, e->system_s),
-				     e->threads_most > 1
-					     ? document_printf(d,
-							       "; up to %zu threads, so the measured time is "
-							       "the sum of theirs",
-							       e->threads_most)
-					     : ""));
+	document_add(
+		d, BLOCK_NOTE, "-",
+		document_printf(
+			d, "Measured: %s elapsed, %s user, %s system%s.", explained_time_cell(d, e->elapsed_s),
+			explained_time_cell(d, e->user_s), explained_time_cell(d, e->system_s),
+			e->threads_most > 1 ? document_printf(d,
+							      "; up to %zu threads at once, of all its processes: "
+							      "the measured time is the sum of theirs",
+							      e->threads_most)
+					    : ""));
 	if (isnan(e->sum_typical))
 		return;
 	if (e->cpu_s < SHORT_SECONDS)
@@ -388,7 +396,7 @@ static void add_sum(struct document *d, const struct explanation *e)
 			d, BLOCK_NOTE, "-",
 			"In so short a run the kernel's division of the CPU time into user and system is coarse: "
 			"it looks once a timer tick.");
-	if (isnan(e->counted.typical) || !(e->cpu_s > 0))
+	if (e->why_no_costs || isnan(e->counted.typical) || !(e->cpu_s > 0))
 		return;
 	const char *cpu = explained_percent(d, e->counted.typical / e->cpu_s);
 	double least = 100 * e->counted.least / e->cpu_s, most = 100 * e->counted.most / e->cpu_s;
@@ -408,8 +416,9 @@ static void add_sum(struct document *d, const struct explanation *e)
 	if (least > 100)
 		document_add(
 			d, BLOCK_NOTE, "!",
-			"Even the least costs are above the CPU time: the costs are not those of this machine "
-			"as it was when the program ran. 'tare calibrate --costs' measures them again.");
+			"Even the least costs add up to more than the CPU time: this program's causes overlap "
+			"more than those of the loops that measure costs, or the costs are not those of this "
+			"machine as it was when the program ran. 'tare calibrate --costs' measures them again.");
 }
 
 /* "no cost is known of: fp-divides:u" and what was not counted, a sentence for each reason. */

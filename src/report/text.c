@@ -16,7 +16,8 @@ static void put_labelled(FILE *out, const struct document_block *block, size_t i
 	size_t at = indent;
 	fprintf(out, "%*s", (int)indent, "");
 	if (block->label) {
-		fprintf(out, "%s%s%s ", bold ? style.bold : "", block->label, bold ? style.off : "");
+		const char *gap = block->text && *block->text ? " " : "";
+		fprintf(out, "%s%s%s%s", bold ? style.bold : "", block->label, bold ? style.off : "", gap);
 		at += text_columns(block->label) + 1;
 	}
 	text_wrap(out, block->text ? block->text : "", at, hang ? hang : at, (size_t)table_width(options));

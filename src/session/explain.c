@@ -214,7 +214,8 @@ static bool add_notes(struct explaining *x, struct error *err)
 	if (done && x->asked->here && x->native.major_faults > 0)
 		done = explaining_note(
 			e, NOTE_READ,
-			arena_printf(&e->arena, "%.0f page faults read from a disk; their time is input/output.",
+			arena_printf(&e->arena,
+				     "Page faults that read from a disk: %.0f. Their time is input/output.",
 				     x->native.major_faults),
 			err);
 	if (done && x->asked->here && x->native.no_calls)

@@ -287,7 +287,7 @@ static bool sample(struct watching *w, struct session *s, struct error *err)
 	if (done && p->events[SWITCHES].lost)
 		done = explaining_note(x->e, NOTE_ACT,
 				       arena_printf(&x->e->arena,
-						    "%llu samples of context switches were lost: some waits "
+						    "Samples of context switches that were lost: %llu. Some waits "
 						    "have no stack, or another one.",
 						    (unsigned long long)p->events[SWITCHES].lost),
 				       err);

@@ -488,6 +488,74 @@ static void compared(void)
 	costs_free(&c);
 }
 
+/* ---- what a reader is told ---- */
+
+static char *shown(struct explanation *e, int width)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+	e->command = (const char *const[]){"./prog", NULL};
+	report_explanation_text(out, e, &(struct report_options){.width = width});
+	fclose(out);
+	return text;
+}
+
+static void told(void)
+{
+	struct costs c = planted_costs();
+	struct error err = {0};
+	const struct native_times native = {
+		.elapsed_s = 20e-6, .user_s = 12e-6, .system_s = 2e-6, .page_faults = 2, .threads_most = 2};
+	struct explanation e = {.confidence = 0.95, .result = counts(50)};
+	count(e.result, "l2-hits-in-order:u", 30);
+	count(e.result, "l3-hits-in-order:u", 20);
+	count(e.result, "l3-misses-in-order:u", 40);
+	ok(causes_explain(&e, 3, &c, &native, &err), "with lines in order: %s", err.text);
+	e.has_waits = true;
+	e.waits_s = 0.25;
+	e.preempted_s = 0.5;
+	ok(vec_push(&e.faults,
+		    ((struct explained_fault){.function = "", .file = "/s/m.c", .line = 7, .faults = 3})) &&
+		   vec_push(&e.faults,
+			    ((struct explained_fault){.function = "f", .file = "a.c", .line = 9, .faults = 2})) &&
+		   vec_push(&e.advice, ((struct explained_advice){.rule = "r", .text = "Do.", .evidence = "E."})),
+	   "with faults and advice");
+	char *text = shown(&e, 55);
+	ok(strstr(text, "\n  l2-hits:u") && strstr(text, "\n  l2-hits-in") && strstr(text, "\n  l3-misses:u") &&
+		   strstr(text, "\n  l3-misses-in"),
+	   "where names are cut, those of different events still differ");
+	ok(strstr(text, "  m.c:7\n") && strstr(text, "  a.c:9 (f)\n"),
+	   "a function without a name is not shown as ()");
+	ok(!strstr(text, " \n"), "no line ends in a space, that of a heading neither");
+	free(text);
+	struct explained_place place = {.name = "f", .sum = 1e-3};
+	place.seconds[CAUSE_BRANCHES] = 0.98e-3;
+	e.by = BREAKDOWN_BY_FUNCTION;
+	e.places = &place;
+	e.n_places = 1;
+	text = shown(&e, 60);
+	ok(strstr(text, "  mispredictions 98 %\n"),
+	   "on 60 columns there is room for the longest name of a place's cause");
+	free(text);
+	text = shown(&e, 200);
+	ok(strstr(text, "\u2265 270 ns  model\n"), "system calls have the least time that they take");
+	ok(strstr(text, "all threads together waited 250 ms, and were ready for another 500 ms"),
+	   "waiting and being ready are told apart");
+	ok(strstr(text, "up to 2 threads at once, of all its processes"), "threads are those of all processes");
+	ok(strstr(text, "The causes on the CPU add up to"), "the causes are compared with the CPU time");
+	free(text);
+	drop(&e);
+
+	e = (struct explanation){.confidence = 0.95, .result = counts(50), .why_no_costs = "planted"};
+	ok(causes_explain(&e, 3, NULL, &native, &err), "without costs: %s", err.text);
+	text = shown(&e, 200);
+	ok(!strstr(text, "add up to"), "without costs there is no sum to compare");
+	free(text);
+	drop(&e);
+	costs_free(&c);
+}
+
 int main(void)
 {
 	tables();
@@ -497,5 +565,6 @@ int main(void)
 	reproducible();
 	causes();
 	compared();
+	told();
 	return done();
 }
