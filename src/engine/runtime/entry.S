@@ -3,7 +3,7 @@
  *
  * What always holds: gs is struct thread (offsets.h is made of offsets.c by build.sh); nothing is written below the program's stack pointer;
  * its flags and 16 registers are kept whole, its vector registers are not touched. The labels are boundaries that
- * os/signal.c compares a signal's rip with.
+ * os/signal_arrival.c compares a signal's rip with.
  */
 #define SELF %gs:THREAD_SELF
 #define SPILL_RAX %gs:THREAD_SPILL_RAX
@@ -89,7 +89,7 @@ runtime_start:
 	.globl runtime_miss_check, runtime_miss_found, runtime_miss_slow, runtime_miss_jump
 	/* An indirect branch whose target is not in the site's table: rcx is the target, rax and rcx are spilled. A second table
 	   has more of them; flags are in ah and al meanwhile. From runtime_miss_check on a signal continues in the slow part, which is the
-	   same instructions (os/signal.c). */
+	   same instructions (os/signal_arrival.c). */
 runtime_miss:
 	mov %rcx, TARGET
 	mov %rdx, SPILL_RDX

@@ -17,7 +17,10 @@
  *     os/thread.c             clone, fork, exit, stopping the others
  *     os/syscall.c            system calls that need more than to be passed on
  *     os/written.c            which memory a system call may write
- *     os/signal.c             arrival, frames, return, masks, alternate stacks
+ *     os/signal.c             signals: handlers, masks, alternate stacks
+ *     os/signal_arrival.c     … from the kernel to the thread
+ *     os/signal_delivery.c    … frames, handlers, return
+ *     os/signal_held.c        … of faults, that the program blocks
  *     os/fpstate.c            vector and x87 registers, in signal frames
  *     os/state.c              what xsave and its kin, and tiles, have touched
  *     os/mapping.c            calls that change mappings; what is its own
