@@ -2,6 +2,7 @@
 
 #include <asm/perf_regs.h>
 #include <string.h>
+#include <time.h>
 
 /* Not in the headers of all releases that tare is built with. */
 enum {
@@ -234,6 +235,13 @@ uint64_t record_time(const struct perf_event_header *record)
 	if (r.end - r.at < TRAILER_WORDS)
 		return 0;
 	return record->type == PERF_RECORD_SAMPLE ? r.at[TIME_OF_SAMPLE] : r.end[1 - TRAILER_WORDS];
+}
+
+uint64_t record_now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 bool record_decode(const struct perf_event_header *record, const struct record_layout *layout, struct record *out)

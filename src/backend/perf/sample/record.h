@@ -66,6 +66,8 @@ struct record {
 uint64_t record_id(const struct perf_event_header *record);
 /* When it was written; 0: likewise. */
 uint64_t record_time(const struct perf_event_header *record);
+/* Now, by the same clock. */
+uint64_t record_now_ns(void);
 /* Everything in it; what out points to is in the record or in out. layout: of the event with record_id().
  * False: it is torn, and nothing of it is to be believed. */
 bool record_decode(const struct perf_event_header *record, const struct record_layout *layout, struct record *out);

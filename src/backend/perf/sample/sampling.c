@@ -3,7 +3,7 @@
  *
  *     prepare: hold the program, open everything disabled; of what runs already, read what is there
  *     go:      the program's exec enables its events (enable_on_exec); others are enabled by hand
- *     drain:   a round: empty all rings, give out what is older than the round before (window.h), redraw gaps
+ *     drain:   a round (round.h): empty all rings, give out what is older than the round before, redraw gaps
  *     stop:    disable, a last round, read what was counted and lost
  */
 #include "backend/perf/sample/sampling.h"
@@ -15,23 +15,15 @@
 #include <sys/epoll.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "backend/perf/counter/cancel.h"
 #include "backend/perf/counter/cgroup.h"
-#include "backend/perf/sample/births.h"
 #include "backend/perf/sample/existing.h"
+#include "backend/perf/sample/round.h"
 #include "backend/perf/sample/streams.h"
 #include "backend/perf/sample/tracks.h"
 #include "backend/perf/sample/trial.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* ---- prepare ---- */
 
@@ -41,7 +33,7 @@ static bool read_existing(struct sampling *s, struct error *err)
 	s->existing = calloc(1, sizeof *s->existing);
 	if (!s->existing)
 		return error_no_memory(err);
-	s->existing->time_ns = now_ns();
+	s->existing->time_ns = record_now_ns();
 	if (!sample_streams_switch(s, true, true, err))
 		return false;
 	if (s->kind == TARGET_CPUS)
@@ -185,288 +177,7 @@ static bool perf_sampling_prepare(struct backend *backend, const struct target *
 
 static pid_t perf_sampling_process(const struct sampling *s) { return s->pid; }
 
-/* ---- records to the sink ---- */
-
-static bool tell_sample(struct sampling *s, struct stream *stream, struct record *r, struct error *err)
-{
-	struct sampled_track *track = &s->tracks[stream->event];
-	if (s->bounds && !bounds_keep(s->bounds, &r->sample))
-		return true;
-	r->sample.event = stream->event;
-	if (!(track->layout.sample_type & PERF_SAMPLE_PERIOD))
-		r->sample.gap = gap_mean(track->asked.gaps, track->asked.gap);
-	track->account.samples++;
-	return s->sink.sample(s->sink.context, &r->sample, err);
-}
-
-static bool bound_task(struct sampling *s, const struct record *r)
-{
-	bool forked = r->kind == RECORD_START && r->pid != r->task.parent_pid;
-	if (r->kind == RECORD_NAME && r->task.by_exec)
-		bounds_exec(s->bounds, r->tid);
-	else if (r->kind == RECORD_END)
-		bounds_ended(s->bounds, r->tid);
-	if (r->kind != RECORD_START || s->heirs == HEIRS_NONE || (forked && s->heirs == HEIRS_THREADS))
-		return true;
-	return bounds_started(s->bounds, r->tid, r->task.parent_tid, forked);
-}
-
-static bool tell_task(struct sampling *s, const struct record *r, struct error *err)
-{
-	const struct sampled_task task = {.time_ns = r->time_ns,
-					  .pid = r->pid,
-					  .tid = r->tid,
-					  .parent_pid = r->task.parent_pid,
-					  .parent_tid = r->task.parent_tid,
-					  .name = r->task.name};
-	const struct sampling_sink *sink = &s->sink;
-	if (s->bounds && !bound_task(s, r))
-		return error_no_memory(err);
-	if (r->kind == RECORD_NAME)
-		return sink->named(sink->context, &task, r->task.by_exec, err);
-	return (r->kind == RECORD_START ? sink->started : sink->ended)(sink->context, &task, err);
-}
-
-static bool tell_switch(struct sampling *s, const struct record *r, struct error *err)
-{
-	const struct sampled_switch change = {.time_ns = r->time_ns,
-					      .pid = r->pid,
-					      .tid = r->tid,
-					      .in = r->change.in,
-					      .preempted = r->change.preempted};
-	return !s->sink.switched || s->sink.switched(s->sink.switched_context, &change, err);
-}
-
-static bool malformed(const struct perf_event_header *record, struct error *err)
-{
-	return error_set(err, ERROR_SYSTEM, "the kernel's record of type %u with %u bytes is not as documented",
-			 record->type, record->size);
-}
-
-static const struct record_layout of_tracking = {.sample_type = RECORD_COMMON | PERF_SAMPLE_IP};
-
-static bool tell(struct sampling *s, const struct perf_event_header *record, struct error *err)
-{
-	struct record r;
-	struct stream *stream = stream_find(s, record_id(record));
-	const struct record_layout probes = {.sample_type = bounds_layout.sample_type,
-					     .registers = record_registers()};
-	bool tracks = stream && !stream_samples(stream);
-	if (!stream)
-		return malformed(record, err);
-	if (!record_decode(record,
-			   stream_probes(stream) ? &probes
-			   : tracks              ? &of_tracking
-						 : &s->tracks[stream->event].layout,
-			   &r))
-		return malformed(record, err);
-	switch (r.kind) {
-	case RECORD_SAMPLE:
-		if (stream_probes(stream))
-			return bounds_hit(s->bounds, stream->event - STREAM_PROBES, &r) || error_no_memory(err);
-		return tracks ? malformed(record, err) : tell_sample(s, stream, &r, err);
-	case RECORD_MAPPING: return s->sink.mapping(s->sink.context, &r.mapping, err);
-	case RECORD_NAME:
-	case RECORD_START:
-	case RECORD_END: return tell_task(s, &r, err);
-	case RECORD_SWITCH: return tell_switch(s, &r, err);
-	case RECORD_LOST:
-		/* who lost them is not known: read(2) says it on kernels since 6.0 */
-		if (!s->lost_counts && stream_probes(stream))
-			s->lost_hits += r.lost;
-		else if (!s->lost_counts && tracks)
-			s->lost_facts += r.lost;
-		else if (!s->lost_counts)
-			s->tracks[stream->event].account.lost += r.lost;
-		return true;
-	case RECORD_THROTTLE:
-		if (!tracks)
-			s->tracks[stream->event].account.throttled++;
-		return true;
-	case RECORD_OTHER: return true;
-	}
-	return true;
-}
-
-/* ---- rounds ---- */
-
-/* False: the sample is of the setting of a gap, and is not to be kept (streams.h). */
-static bool note_sample(struct sampling *s, const struct perf_event_header *record)
-{
-	struct stream *stream = s->alike && !s->turns.n_sets ? NULL : stream_find(s, record_id(record));
-	if (!stream || !stream_samples(stream))
-		return true;
-	if (stream_restarts(stream, record_time(record)))
-		return false;
-	stream->since++;
-	if (s->turns.n_sets)
-		s->turns.samples[stream->event]++;
-	return true;
-}
-
-static void note_disturbance(struct sampling *s, const struct perf_event_header *record)
-{
-	struct stream *stream = s->alike ? NULL : stream_find(s, record_id(record));
-	if (stream)
-		stream->disturbed = true;
-}
-
-static bool is_disturbance(uint32_t type)
-{
-	return type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES || type == PERF_RECORD_THROTTLE ||
-	       type == PERF_RECORD_UNTHROTTLE;
-}
-
-/* As soon as samples arrive, and not when they are given out, a round later. */
-static void redraw(struct sampling *s)
-{
-	for (size_t i = 0; !s->alike && i < s->streams.count; i++) {
-		struct stream *stream = &s->streams.items[i];
-		const struct sampled_track *track = !stream_samples(stream) ? NULL : &s->tracks[stream->event];
-		if (track && track->redrawn && stream->since >= track->account.redraw)
-			stream_redraw(s, stream);
-	}
-}
-
-/* Which tasks there are, as long as it matters. Records of two CPUs may come out of order: then a task that has
- * ended stays in the list, and opening its events says so. */
-static bool note_task(struct sampling *s, const struct perf_event_header *record, struct error *err)
-{
-	struct record r;
-	if (s->alike || s->heirs == HEIRS_NONE)
-		return true;
-	if (!record_decode(record, &of_tracking, &r))
-		return malformed(record, err);
-	if (r.kind == RECORD_END) {
-		for (size_t i = 0; i < s->tasks.count; i++)
-			if (s->tasks.items[i] == (pid_t)r.tid)
-				s->tasks.items[i--] = s->tasks.items[--s->tasks.count];
-		return true;
-	}
-	/* a process of its own, while threads alone are followed */
-	if (s->heirs == HEIRS_THREADS && r.pid != r.task.parent_pid)
-		return true;
-	s->born++;
-	return vec_push(&s->tasks, (pid_t)r.tid) || error_no_memory(err);
-}
-
-static bool empty_ring(struct sampling *s, struct sample_buffer *buffer, struct error *err)
-{
-	const struct perf_event_header *record;
-	bool done = true;
-	ring_begin(&buffer->ring);
-	while (done && (record = ring_next(&buffer->ring))) {
-		if (record->type == PERF_RECORD_SAMPLE && !note_sample(s, record))
-			continue;
-		if (is_disturbance(record->type))
-			note_disturbance(s, record);
-		done = window_add(&s->window, record_time(record), record) || error_no_memory(err);
-		if (done && (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT))
-			done = note_task(s, record, err);
-	}
-	ring_end(&buffer->ring);
-	if (done && buffer->ring.broken)
-		return error_set(err, ERROR_SYSTEM,
-				 "the ring buffer of CPU %d is corrupt: cannot read its samples", buffer->cpu);
-	return done;
-}
-
-static bool empty_rings(struct sampling *s, struct error *err)
-{
-	bool done = true;
-	for (size_t b = 0; done && b < s->n_buffers; b++)
-		if (s->buffers[b].ring.page)
-			done = empty_ring(s, &s->buffers[b], err);
-	return done;
-}
-
-/* Waits until each birth that was under way is told of, and no longer than a second. False: an error. */
-static bool await_births(struct sampling *s, struct error *err)
-{
-	enum { MOMENTS_MOST = 500 };
-	static const struct timespec moment = {.tv_nsec = 2000000};
-	const uint64_t born = s->born;
-	struct births births;
-	bool done = births_note(&births, s->tasks.items, s->tasks.count) || error_no_memory(err);
-	for (int i = 0; done && i < MOMENTS_MOST; i++) {
-		bool over = births_over(&births); /* before their records are read */
-		done = empty_rings(s, err);
-		if (over || s->born != born)
-			break;
-		nanosleep(&moment, NULL);
-	}
-	births_free(&births);
-	return done;
-}
-
-/* A task was born that has the gap of the moment for good: from now on all have the mean one (streams.h). One that
- * is born while the events are opened may have them or not, and would have no samples: so it is done again until
- * none is (births.h). A program that starts tasks all the time has them from these events nearly always: after a
- * few times it is left at that. */
-static bool make_alike(struct sampling *s, struct error *err)
-{
-	enum { ATTEMPTS = 50, LATE_MOST = 10 };
-	s->alike_ns = now_ns();
-	for (int attempt = 0, late = 0; !s->alike && attempt < ATTEMPTS; attempt++) {
-		uint64_t born = s->born;
-		size_t first = s->streams.count;
-		if (!sample_streams_again(s, err) || !empty_rings(s, err))
-			return false;
-		if (s->born != born) {
-			sample_streams_retire(s, first, s->streams.count);
-			continue;
-		}
-		sample_streams_retire(s, 0, first);
-		if (s->on && !sample_streams_switch(s, false, true, err))
-			return false;
-		if (!await_births(s, err))
-			return false;
-		s->alike = s->born == born || late++ == LATE_MOST;
-	}
-	if (s->alike)
-		return true;
-	error_set(err, ERROR_BUSY, "the program starts tasks faster than events can be opened for them");
-	return error_hint(err, "use --gaps fixed");
-}
-
-static bool change_turns(struct sampling *s, struct error *err)
-{
-	if (!sampling_turns_over(s))
-		return true;
-	if (!sample_streams_switch(s, false, false, err) || !empty_rings(s, err) || !sampling_turns_end(s, err))
-		return false;
-	sampling_turns_next(s);
-	sampling_turns_begin(s);
-	return sample_streams_switch(s, false, true, err);
-}
-
-/* all: nothing is written any more. */
-static bool round_of(struct sampling *s, bool all, struct error *err)
-{
-	uint64_t before = s->round_ns, begin = now_ns();
-	bool done = !s->failed;
-	if (!done)
-		return error_set(err, ERROR_SYSTEM, "sampling failed earlier");
-	if (s->existing) {
-		done = existing_tell(s->existing, &s->sink, err);
-		existing_free(s->existing);
-		free(s->existing);
-		s->existing = NULL;
-	}
-	done = done && empty_rings(s, err);
-	if (done && s->born && !s->alike && !all)
-		done = make_alike(s, err);
-	done = done && (all || change_turns(s, err));
-	redraw(s);
-	window_sort(&s->window);
-	for (const struct perf_event_header *record;
-	     done && (record = window_next(&s->window, all ? UINT64_MAX : before));)
-		done = tell(s, record, err);
-	window_drop(&s->window);
-	s->round_ns = begin;
-	s->failed = !done;
-	return done;
-}
+/* ---- drain ---- */
 
 /* A ring whose tasks have all ended would wake the caller without end. */
 static void wait_for_records(struct sampling *s, int timeout_ms)
@@ -484,7 +195,7 @@ static int perf_sampling_wakes(const struct sampling *s) { return s->wakes; }
 static bool perf_sampling_drain(struct sampling *s, int timeout_ms, struct error *err)
 {
 	wait_for_records(s, timeout_ms);
-	return round_of(s, false, err);
+	return sampling_round(s, false, err);
 }
 
 /* ---- go, enable, stop ---- */
@@ -554,7 +265,7 @@ static bool perf_sampling_enable(struct sampling *s, bool on, struct error *err)
 	if (on && !s->turns.under_way)
 		sampling_turns_begin(s);
 	return sample_streams_switch(s, false, on, err) &&
-	       (on || (empty_rings(s, err) && sampling_turns_end(s, err)));
+	       (on || (sampling_empty_rings(s, err) && sampling_turns_end(s, err)));
 }
 
 static void end_courses(struct sampling *s)
@@ -613,7 +324,7 @@ static bool perf_sampling_stop(struct sampling *s, struct sampling_account *acco
 {
 	if (!sample_streams_switch(s, false, false, err) || !sample_streams_switch(s, true, false, err))
 		return false;
-	bool done = round_of(s, true, err) && sampling_turns_end(s, err);
+	bool done = sampling_round(s, true, err) && sampling_turns_end(s, err);
 	sample_streams_read(s);
 	if (s->bounds)
 		bounds_finish(s->bounds, s->probe_hits, s->lost_hits);

@@ -562,20 +562,13 @@ static bool ran_between(const struct stream_values *before, const struct stream_
 	return after->running_ns - before->running_ns > passed_ns / 2;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 void stream_redraw(struct sampling *s, struct stream *stream)
 {
 	struct sampled_track *track = &s->tracks[stream->event];
 	struct stream_values before, after;
 	if (stream->fd < 0 || !read_values(s, stream, &before))
 		return;
-	uint64_t begin = now_ns();
+	uint64_t begin = record_now_ns();
 	if (stream->course.gap == 0)
 		gap_begin(&stream->course, &track->plan);
 	else
@@ -588,7 +581,8 @@ void stream_redraw(struct sampling *s, struct stream *stream)
 	if (ioctl(stream->fd, PERF_EVENT_IOC_PERIOD, &gap) != 0)
 		return;
 	track->account.redraws++;
-	if (track->bursts && read_values(s, stream, &after) && ran_between(&before, &after, now_ns() - begin))
+	if (track->bursts && read_values(s, stream, &after) &&
+	    ran_between(&before, &after, record_now_ns() - begin))
 		stream->restart_ns = begin;
 }
 
