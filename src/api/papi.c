@@ -19,7 +19,7 @@
 enum { SETS_MOST = 1024, NAMES_MOST = 4096, NAME_BYTES = PAPI_MAX_STR_LEN };
 
 struct papi_set {
-	struct tare_counters *counters; /* NULL: it has no events, or is to be opened by who starts it */
+	struct tare_counters *counters; /* NULL: it has no events, or starting it opens it */
 	int codes[TARE_EVENTS_MOST];
 	int n;
 	pid_t process, thread; /* of counters */

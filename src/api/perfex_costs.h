@@ -13,7 +13,7 @@ bool perfex_costs_load(const char *path, struct error *err);
 
 /* One of the two events of a call. */
 struct perfex_costed {
-	int number; /* perfex's; -1: another event, of which no table says anything */
+	int number; /* perfex's; -1: another event, which is in no table */
 	struct perfex_times times;
 };
 

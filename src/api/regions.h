@@ -1,4 +1,4 @@
-/* Named regions inside libtare: who holds what.
+/* Named regions inside libtare: which part holds what.
  *
  *     struct region_set ──► names (hash table, a lock)       struct region_thread ──► chunks[id / 64] ──► slots
  *          │  └──────► plan: how the events are opened         ▲ one each thread; a list, newest first

@@ -5,7 +5,7 @@
  * the last change and how to bring them up to date by the clock, all under a sequence number (`lock`). The writer
  * is the kernel on the reader's own CPU, so that compiler barriers are all that is needed.
  *
- * 1. Only the thread whose counters they are reads them so (`owner`), and only sets of which every event has a
+ * 1. Only the thread whose counters they are reads them so (`owner`), and only sets in which every event has a
  * page with the capability: one reading is of one kind, by the registers or by read(2), never a mixture.
  * 2. A reading that finds a counter off its register (index 0), the capability gone, or the registers closed says
  * so, and its caller uses read(2). The next one tries again.

@@ -3,7 +3,7 @@
  * the text.
  *
  * 1. Statements are in order and do not overlap. A line may have several (`;`), a label is one by itself.
- * 2. What is not understood is an instruction that goes on to the next; the assembler is the one who refuses.
+ * 2. What is not understood is an instruction that goes on to the next; refusing is the assembler's task.
  * 3. Bodies of .macro, .rept, .irp and .irpc are `inside`: what they become is not known.
  *
  * Sources: Using as (binutils 2.40), 3 "Syntax", 7 "Assembler Directives", 9.1, 9.16; for the flow of control

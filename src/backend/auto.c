@@ -18,7 +18,7 @@ struct backend {
 };
 
 struct counting {
-	const struct backend_member *member; /* who counts this execution */
+	const struct backend_member *member; /* it counts this execution */
 	struct counting *inner;
 	size_t *place; /* of each inner event among the n asked for */
 	size_t n_inner;

@@ -3,7 +3,7 @@
  * 1. The first member that counts an event by trial counts it; members are in order of preference.
  * 2. Events of different members never share an execution: fits() says so, and a measurement of several runs
  *    splits them.
- * 3. A plain run has one execution. It goes to the first member for the sake of which its user would have come:
+ * 3. A plain run has one execution. It goes to the member that the user most likely wants:
  *    that of the first event from a hardware counter, else the engine's, else the first. Events of the others fail
  *    with the reason; none is counted under another source than available() named. */
 #ifndef TARE_BACKEND_AUTO_H

@@ -1,4 +1,4 @@
-/* The one contract between who counts and who measures.
+/* The one contract between counting and measuring.
  *
  * A backend counts events of a target from its start to its end:
  *
@@ -41,7 +41,7 @@ struct command {
 
 enum target_kind { TARGET_COMMAND, TARGET_PROCESSES, TARGET_THREADS, TARGET_CPUS };
 
-/* Where functions begin and end in a program's files: who follows calls asks it, in a process of its own. */
+/* Where functions begin and end in a program's files: asked to follow calls, in a process of its own. */
 struct function_range { /* offsets in the file: [low, high) is code of the function that begins at `begins` */
 	uint64_t begins, low, high;
 };

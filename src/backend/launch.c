@@ -476,7 +476,7 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 	close(held->go[0]); /* the child still reads their numbers */
 	close(held->failed[1]);
 	if (pid > 0)
-		hear(held->failed[0], &word); /* nothing when it was killed: who waits for it sees that */
+		hear(held->failed[0], &word); /* nothing when it was killed: waiting for it shows that */
 	held->go[0] = held->failed[1] = -1;
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (pid > 0 && word.os_errno == 0) {

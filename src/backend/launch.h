@@ -26,7 +26,7 @@ char *launch_find(const struct command *command, struct error *err);
  * dispositions and mask. On failure no process is left. */
 bool launch_hold(const struct command *command, struct launch *out, struct error *err);
 
-/* Sends the byte, and waits for nothing: for who traces the process. One that cannot be let go is ended;
+/* Sends the byte, and waits for nothing: for a caller that traces the process. One that cannot be let go is ended;
  * launch_go() then says why. */
 void launch_release(struct launch *launch);
 

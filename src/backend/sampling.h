@@ -6,7 +6,7 @@
  * 1. As with counting (backend.h): prepare() holds a command before its first instruction, the caller waits for
  *    the process and owns signals, and a backend without sampling has NULL for all of these.
  * 2. What was seen goes to the caller's sink during drain() and stop(), in the order of time: of each process,
- *    a mapping comes before the samples in it. Addresses are raw: who collects makes places of them.
+ *    a mapping comes before the samples in it. Addresses are raw: the caller makes places of them.
  * 3. Losing is never silent: what the kernel says that it dropped is counted, by event where the kernel says it.
  */
 #ifndef TARE_BACKEND_SAMPLING_H

@@ -101,7 +101,7 @@ static bool choose_events(struct count_command *c, struct error *err)
 static bool open_report(struct count_command *count, struct error *err)
 {
 	const struct count_request *r = &count->request;
-	/* of one report for all ranks, the first one tries the file; who writes it opens it */
+	/* of one report for all ranks, the first one tries the file; the one that writes it opens it */
 	if (count->joint) {
 		bool done = count->launched.place.rank > 0 || output_open(&count->output, r->output, err);
 		output_abandon(&count->output);

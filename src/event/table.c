@@ -117,7 +117,7 @@ struct row_lists {
 };
 
 /* "intel:l1d.fills", "l1d.read_misses": a formula over a machine's counters, of a family's machines or of all
- * others. The names in it are the business of who evaluates it. */
+ * others. Only its evaluator knows the names in it. */
 static bool read_model(struct arena *arena, struct event_definition *row, struct row_lists *lists,
 		       const struct stanza_key *key, const char *source, struct error *err)
 {

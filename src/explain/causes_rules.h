@@ -4,7 +4,7 @@
 
 #include "explain/causes.h"
 
-/* `levels`: of which machines the row is, as bits: 1 << number of cache levels. What the last level misses comes
+/* `levels`: which machines the row is for, as bits: 1 << number of cache levels. What the last level misses comes
  * from memory. */
 struct cause_rule {
 	enum cause cause;

@@ -23,7 +23,7 @@ struct bench {
 };
 
 /* A size between two caches': twice the small one, so that hardly a line is found there, but well below the large
- * one, of which others may hold a part. */
+ * one: others may hold a part of it. */
 static uint64_t between(uint64_t small, uint64_t large)
 {
 	uint64_t bytes = small * 2 < large * 3 / 4 ? small * 2 : large * 3 / 4;

@@ -82,7 +82,7 @@ static void find_least(const struct measurement *s, const struct series *series,
 	e->least = n ? floor(sum / (double)n) : 0;
 }
 
-/* The mean over n >= 1 counts, of which all know it in the same way. */
+/* The mean over n >= 1 counts that all know it in the same way. */
 static struct measuring mean_measuring(const struct series_count *counts, size_t n)
 {
 	struct measuring mean = {.state = counts[0].measuring.state};

@@ -141,7 +141,7 @@ static uint64_t user_place(const struct sample *s, uint64_t address)
 {
 	enum { RCX = 2 };
 	bool by_call = !s->registers || s->registers[RCX] == address;
-	return by_call ? address : address + 1; /* as a return address, of which 1 is taken off */
+	return by_call ? address : address + 1; /* as a return address: 1 is taken off it */
 }
 
 /* The callers without the marks, and without the sample's own address in front, which the kernel has there.

@@ -220,7 +220,7 @@ static void add_table(struct building *b, const struct job_region *region, bool 
 	}
 }
 
-/* ---- who ---- */
+/* ---- which ranks, where ---- */
 
 /* "on 2 hosts (a, b)" */
 static void append_hosts(struct str *text, struct document *d, const struct job *job)

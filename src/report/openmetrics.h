@@ -17,7 +17,7 @@
  * 4. Events are counters, but for a peak and for means of several repetitions, which are gauges. Metrics
  *    are gauges (tare_metric_…). Counts of regions are families of their own (tare_region_…): they are part
  *    of the program's.
- * 5. Where there are rows of CPUs, processes or threads, the total is left out: who sums the rows has it.
+ * 5. Where there are rows of CPUs, processes or threads, the total is left out: the rows add up to it.
  * 6. A label's value is UTF-8: other bytes become U+FFFD.
  */
 #ifndef TARE_REPORT_OPENMETRICS_H

@@ -15,7 +15,7 @@
 /* A listing ends when it has this much of the count; what is left is one row. */
 static const double SHARE_SHOWN = 0.999;
 enum { WIDE = 110 };     /* columns of a terminal that has room for all of a listing's own */
-enum { ROWS_MOST = 60 }; /* … or so many rows, of a flat profile: who wants more asks for them by --top */
+enum { ROWS_MOST = 60 }; /* … or so many rows, of a flat profile; --top asks for more */
 
 static void add_title(struct document *document, const struct profile *p)
 {

@@ -39,7 +39,7 @@ bool profile_row_is_wanted(const struct named_row *row, const struct profile_rep
 const struct named_table *profile_table(const struct named_profile *named, enum profile_by by);
 const char *profile_by_name(enum profile_by by);
 
-/* The functions (rows of by_function) of which the report shows more than a row: of each event that is reported,
+/* The functions (rows of by_function) that the report shows in more than a row: of each event that is reported,
  * those that are wanted, the largest first, until they have nearly all of it or are below options->quit_share (1
  * %), at most options->top or PROFILE_VIEWS_MOST. with_callers: by inclusive counts. At most `most` are stored. */
 enum { PROFILE_VIEWS_MOST = 8 };

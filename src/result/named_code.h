@@ -16,7 +16,7 @@
 struct named_instruction {
 	uint64_t offset;  /* in the module's file */
 	uint64_t address; /* as linked */
-	const char *text; /* bytes as the program's names have them: who prints it escapes it */
+	const char *text; /* bytes as the program's names have them, to be escaped when printed */
 	const char *file; /* of the line that it was made for; NULL: not known */
 	unsigned line;
 	uint64_t *counts; /* [n_events] */

@@ -9,7 +9,7 @@
  *     Without stacks and arcs it is that of the place alone.
  *     With arcs a line's is that of its code, of what was inlined there, and of what it called. It is not known of a
  *     line that calls what comes back to it (nested): `inclusive` is that of its code then.
- *  4. Names are bytes as the program's files have them: who prints them escapes them.
+ *  4. Names are bytes as the program's files have them, to be escaped when printed.
  */
 #ifndef TARE_RESULT_NAMED_PROFILE_H
 #define TARE_RESULT_NAMED_PROFILE_H

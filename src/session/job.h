@@ -20,7 +20,7 @@ enum {
 	JOB_CELLS_MOST = 4 << 20, /* 4,096 ranks with 1,000 rows each; 72 bytes each */
 };
 
-/* A job of so many members, of which nothing is known. NULL when memory ran out. */
+/* A job of so many members, all unknown. NULL when memory ran out. */
 struct job *job_new(size_t n_members);
 void job_free(struct job *job); /* NULL is nothing */
 

@@ -113,7 +113,7 @@ static bool find_size(const struct launcher_world *world, const struct launcher 
 	for (int i = 0; i < 2; i++)
 		if (variable(world, l->size[i])) /* the next one may be another number: of the whole job */
 			return number(variable(world, l->size[i]), JOB_RANKS_MOST, size);
-	/* PMIx has it for who asks its server; under srun Slurm says it */
+	/* PMIx's server would tell it; under srun Slurm says it */
 	return !l->size[0] && is_step(world) &&
 	       number(variable(world, "SLURM_STEP_NUM_TASKS"), JOB_RANKS_MOST, size);
 }

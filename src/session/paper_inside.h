@@ -41,7 +41,7 @@ bool paper_printed(struct paper_work *w, const struct paper_table *table);
 
 struct paper_block *paper_figure_block(struct paper_work *w, const char *title, const char *x_label,
 				       const char *y_label);
-/* A line with room for n points, of which none is there; NULL when memory ran out. Valid until the next
+/* A line with room for n points, and none yet; NULL when memory ran out. Valid until the next
  * series. */
 struct paper_series *paper_series_of(struct paper_work *w, struct paper_block *block, const char *name,
 				     const char *source, size_t n);

@@ -96,7 +96,7 @@ static void tell(struct rank_wait *w)
 
 enum decision { DECIDED_WAIT, DECIDED_REPORT, DECIDED_LEAVE };
 
-/* By who has the chair. */
+/* By the rank that has the chair. */
 static enum decision decide(struct rank_wait *w, uint64_t now_ns)
 {
 	size_t at_work = count(w, RANK_AT_WORK), never = count(w, RANK_NEVER_BEGAN);

@@ -231,7 +231,7 @@ static void *run(void *context)
 	for (;;) {
 		struct pollfd fds[SCRAPE_READERS + 2] = {{.fd = s->stop, .events = POLLIN}};
 		size_t n = s->n_readers;
-		/* a full house: who comes now waits in the kernel's queue */
+		/* a full house: the next one waits in the kernel's queue */
 		fds[1] = (struct pollfd){.fd = n < SCRAPE_READERS ? s->listener : -1, .events = POLLIN};
 		for (size_t i = 0; i < n; i++)
 			fds[2 + i] = (struct pollfd){.fd = s->readers[i]->fd,

@@ -4,8 +4,8 @@
  *
  *     scrape_begin ──► scrape_set … scrape_set ──► scrape_end
  *
- * 1. It answers in a thread of its own, with the texts that were set last: who reads slowly, or sends
- *    nothing, holds up neither the counting nor other readers. At most SCRAPE_READERS at once; each has
+ * 1. It answers in a thread of its own, with the texts that were set last: a reader that is slow, or
+ *    sends nothing, holds up neither the counting nor other readers. At most SCRAPE_READERS at once; each has
  *    SCRAPE_SECONDS.
  * 2. Who accepts application/openmetrics-text gets that, everybody else the older format 0.0.4.
  * 3. A request has no body, no more than SCRAPE_REQUEST_MOST bytes, and one answer: the connection is then

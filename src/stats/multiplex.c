@@ -1,4 +1,4 @@
-/* The total of a counter that shared the PMU, from slices of which it counted part.
+/* The total of a counter that shared the PMU, from slices that it counted in part.
  *
  * The kernel gives each group of events the counters in turn (every 4 ms by default), which makes the counted time
  * a systematic sample of the enabled time. Slices are joined into cells in which the counter has had its turn; a

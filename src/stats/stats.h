@@ -149,7 +149,7 @@ struct slice {
 	double running_ns; /* while the counter counted; <= enabled_ns */
 };
 
-/* Total events over all enabled time, from slices of which each counted only part.
+/* Total events over all enabled time, from slices that were each counted in part.
  * The interval must cover the truth at its confidence for programs with phases, and for events of one
  * privilege level, whose rate per running nanosecond falls to 0 while the other level runs (enabled and
  * running times include kernel time). low >= what was counted; high = INFINITY when the slices say

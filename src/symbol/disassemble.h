@@ -15,8 +15,7 @@ enum { DISASSEMBLED_MOST = 1 << 18 }; /* instructions of a function */
 struct symbol_instruction {
 	uint64_t offset;  /* in the module's file */
 	uint64_t address; /* as linked: as objdump and nm show it */
-	const char
-		*text; /* "call 0x1149 <work>": bytes of the program's names are in it; who prints it escapes it */
+	const char *text; /* "call 0x1149 <work>": with bytes of the program's names, to be escaped when printed */
 };
 
 /* The instructions of the function that the place is in: *out is the caller's, to be freed by free(); texts live

@@ -1,5 +1,5 @@
-/* All functions of a module, for who has to know where one ends and another begins before any place is asked
- * for. */
+/* All functions of a module, for callers that must know where one ends and another begins before they ask for a
+ * place. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@
  *  3. A file is read only if it is a regular file, not a symbolic link, owned by the process's user, by this one
  *     or by root, and not last written before the process started (an earlier process of the same number).
  *  4. What is wrong in a file costs names, never the program; jit_trouble() says what.
- *  5. Names are bytes: who prints them escapes them. Each is at most JIT_NAME_MOST bytes long, the rest is cut.
+ *  5. Names are bytes, to be escaped when printed. Each is at most JIT_NAME_MOST bytes long, the rest is cut.
  */
 #ifndef TARE_SYMBOL_JIT_H
 #define TARE_SYMBOL_JIT_H

@@ -20,7 +20,7 @@
  *  4. No file but regular ones is opened. A network is asked only where both the caller (options.debuginfod) and
  *     the user (DEBUGINFOD_URLS) want it: for the debug file of a module that has names or lines missing, by its
  *     build ID, once. A server that gives nothing for a while is not asked again.
- *  5. Names are bytes: no encoding is promised; who prints them escapes them.
+ *  5. Names are bytes: no encoding is promised; they are to be escaped when printed.
  *
  * Without symbols in the file, its debug file is looked for: by build ID below /usr/lib/debug/.build-id, then by
  * .gnu_debuglink beside it, in .debug, and below /usr/lib/debug (GDB manual, "Separate Debug Files"; the checksum
@@ -59,7 +59,7 @@ void symbols_free(struct symbols *symbols);
  * stripped"); NULL. */
 const char *symbols_trouble(struct symbols *symbols, const char *module);
 
-/* The build ID of the module's file as it is now: how many bytes it has, of which *most* are stored; 0: it has
+/* The build ID of the module's file as it is now: how many bytes it has (at most *most* are stored); 0: it has
  * none. */
 size_t symbols_build_id(struct symbols *symbols, const char *module, uint8_t *bytes, size_t most);
 

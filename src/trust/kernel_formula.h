@@ -25,7 +25,7 @@ enum { KERNEL_FORMULA_DEPTH_MOST = 32 }; /* of parentheses */
 
 enum kernel_name_answer { KERNEL_NAME_KNOWN, KERNEL_NAME_UNKNOWN /* a spelling mistake */, KERNEL_NAME_LACKING };
 
-/* The value of a name. LACKING: a right name of which this machine has none. */
+/* The value of a name. LACKING: a right name, but this machine has none of it. */
 typedef enum kernel_name_answer kernel_name_value(void *context, const char *name, size_t length, int64_t *value);
 
 /* False with ERROR_SYNTAX (column within the formula), ERROR_NOT_FOUND (`none`), ERROR_UNSUPPORTED (a name that

@@ -25,7 +25,7 @@
 	}
 
 static const struct {
-	const char *name, *meaning; /* the meaning is for who writes a .truth file */
+	const char *name, *meaning; /* the meaning is for authors of .truth files */
 } parameters[] = {
 	{"page", "bytes of a page"},
 	{"fetch", "bytes of a fetch block"},

@@ -27,7 +27,7 @@ struct kernel_prediction {
 	/* For which interfaces: bits 1 << enum kernel_interface. */
 	unsigned interfaces;
 	/* The event counts something else besides that does not depend on n: the count is formula + a constant
-	 * (page faults, of which the program's start has some). */
+	 * (page faults: the program's start has some). */
 	bool beyond_start;
 	/* What `start` is in the formula, for each interface: a formula of what runs before and after the
 	 * kernel's own instructions. */
@@ -78,7 +78,7 @@ struct kernel_machine {
 /* False: there is no such parameter. */
 bool kernel_machine_set(struct kernel_machine *machine, const char *parameter, int64_t value);
 
-/* What the event must count of `kernel n`. machine NULL: one of which nothing is known.
+/* What the event must count of `kernel n`. machine NULL: an unknown one.
  * False when there is no prediction: ERROR_NOT_FOUND where no row has the event, or none holds on this machine or
  * for this n; ERROR_UNSUPPORTED where the machine lacks what the formula needs; ERROR_LIMIT for a broken formula.
  * *value is written on success only. Where beyond_start is set the count may be larger by a constant. */

@@ -139,7 +139,7 @@ struct verdict {
 	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM: seen */
-	/* WRONG (of EXCESS: too much) in this share of the executions, of which shape and parameters are; 0: in
+	/* WRONG (of EXCESS: too much) in this share of the executions, whose shape and parameters these are; 0: in
 	 * all */
 	double sometimes;
 	double period; /* of DROPS, RESOLUTION, EACH and BEYOND */

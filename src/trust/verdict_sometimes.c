@@ -246,7 +246,7 @@ static void take(struct verdict *v, const struct verdict *of, double share)
 	v->sometimes = share;
 }
 
-/* The point of which an execution is farthest off. */
+/* The point with the execution that is farthest off. */
 static void find_worst(const struct part *wrong, struct verdict *v)
 {
 	double worst = 0;

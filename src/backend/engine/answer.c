@@ -15,7 +15,7 @@
 struct answering {
 	const struct answer_context *context;
 	struct question *question;
-	const struct view_process *process; /* who asks */
+	const struct view_process *process; /* it asks */
 	struct view *view;
 	struct tally *tally;
 	struct execution_regions *regions;

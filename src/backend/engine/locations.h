@@ -6,7 +6,7 @@
  *     location_plan (before the start: what is to be watched) ──► execution ──► locations_fill
  *
  * What always holds:
- *  1. An event has places, the sum of which is its count, or a reason why it has none.
+ *  1. An event has places, which add up to its count, or a reason why it has none.
  *  2. Data accesses are at their instruction; a branch is at its own; a fetch at the first instruction of its
  *     block, since a block is fetched as a whole.
  */

@@ -146,7 +146,7 @@ static void *copied(struct region_numbering *job, const struct region_image *ima
 static bool fill_regions(struct region_numbering *job, struct region_image *image)
 {
 	struct record_region *all = copied(job, image, image->record->regions, image->n_regions, sizeof *all);
-	uint64_t bytes = 0; /* names do not share any: who looks at all of them ends */
+	uint64_t bytes = 0; /* names do not share any, so looking at all of them ends */
 	bool done = true;
 	image->names_bytes = image->record->names_used < RECORD_NAMES_BYTES ? image->record->names_used
 									    : RECORD_NAMES_BYTES;

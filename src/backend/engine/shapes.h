@@ -86,7 +86,7 @@ static inline const struct shape *shapes_find(struct shapes *shapes, const uint8
 	return key && shape->key == key && shape->length <= available ? shape : NULL;
 }
 
-/* A vector of which is known what is not 0. */
+/* A vector, and which of it is not 0. */
 struct sparse_vector {
 	struct exact_vector dense;
 	uint64_t moved[2]; /* bit i: dense.of[i] may not be 0 */

@@ -31,7 +31,7 @@ bool model_event_uses(const struct model_event *event, enum model_component comp
 bool model_event_classifies(const struct model_event *event);
 /* Does it need misses in order to be told from others? */
 bool model_event_orders(const struct model_event *event);
-/* Of what threads take from each other: it depends on who runs when. */
+/* Of what threads take from each other: it depends on which runs when. */
 bool model_event_shares(const struct model_event *event);
 
 /* False: *why (a constant) says why there is no value; that is a defect, of the row or of the counts. */

@@ -8,7 +8,7 @@
  *  1. A machine runs only if an event is asked of it; of a machine that runs, prediction and translation only if
  *     an event needs them (no count of the caches depends on them).
  *  2. A reading from a model carries the machine's name.
- *  3. An event of which no machine is named is the first machine's. (Who wants it of each asks NAME::EVENT of
+ *  3. An event that names no machine is the first machine's. (To have it of each, ask for NAME::EVENT of
  *     each.)
  */
 #include "backend/model/model.h"

@@ -102,7 +102,7 @@ static const char *raises_privileges(pid_t tid, const struct __ptrace_syscall_in
 	return privileges_of_file(path, tid);
 }
 
-/* ---- who asks ---- */
+/* ---- the process that asks ---- */
 
 /* Is it the record's file that the process has mapped there? Entries are the processes' to write, and so could
  * name any process. */
@@ -285,7 +285,7 @@ static void follow(const struct takeover *how, uint32_t index)
 
 static void serve_own(const struct takeover *how, uint32_t index, pid_t parent);
 
-/* Nobody is left who could ask. */
+/* No process is left that could ask. */
 static bool all_ended(const struct takeover *how)
 {
 	uint32_t count = __atomic_load_n(&how->record->process_count, __ATOMIC_ACQUIRE), ended = 0;
@@ -296,7 +296,7 @@ static bool all_ended(const struct takeover *how)
 	return count > 0 && ended == count;
 }
 
-/* Forks the answerer, which ends with the attendant. Returns the pipe into which the numbers of those who ask are
+/* Forks the answerer, which ends with the attendant. Returns the pipe into which the numbers of those that ask are
  * written; -1: there is none. */
 static int start_answerer(const struct takeover *how, const struct attendant_duties *duties)
 {

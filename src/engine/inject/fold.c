@@ -81,7 +81,7 @@ static bool fold_one(const struct injection *session, injection_fold *fold, uint
 	return true;
 }
 
-/* Entries whose blocks are still named: those of whoever is not folded, and of whom it inherits from. */
+/* Entries whose blocks are still named: those of processes that are not folded, or that these inherit from. */
 static void mark_needed(const struct injection *session, uint32_t count, bool *needed)
 {
 	const struct record_process *all = injection_process(session, 0);

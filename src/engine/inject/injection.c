@@ -613,7 +613,7 @@ static bool read_data(int fd, uint64_t from, uint64_t to, char *copy)
 	return true;
 }
 
-/* The same, of which holes are left out: `copy` is zeros already. */
+/* The same, but for holes: `copy` is zeros already. */
 static bool copy_data(int fd, uint64_t from, uint64_t to, char *copy)
 {
 	for (off_t at = (off_t)from; (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < to;) {

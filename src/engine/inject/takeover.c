@@ -4,7 +4,7 @@
  * auxv, brk, vdso and /proc/self/exe are what they would be natively.
  *
  * What always holds:
- *  1. The borrowed calls run at the program's first instruction, of which two bytes are replaced by `syscall`
+ *  1. The borrowed calls run at the program's first instruction: two bytes of it are replaced by `syscall`
  *     meanwhile; the bytes, the registers and the signal mask are put back before the process runs anything else.
  *  2. No descriptor is left in the process.
  *  3. All blockable signals are held back meanwhile; a stop signal is passed on at the end.
@@ -245,7 +245,7 @@ static void close_theirs(struct borrower *in, int64_t fd)
 		borrowed_call(in, SYS_close, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
-/* By a pair of sockets that the process makes and of which we take one end: it has no name, so that no namespace
+/* By a pair of sockets that the process makes; we take one end: it has no name, so that no namespace
  * cuts it and nobody else can be at its end. Linux 5.6. */
 static int64_t by_pair(struct borrower *in, uint64_t scratch, int ours_fd)
 {

@@ -57,7 +57,7 @@ struct view_process {
 	size_t n_threads;
 	struct view_area blocks, code, modules, sites, corrections;
 	struct view_process *inherits;  /* from whom; NULL */
-	struct view_process *parent;    /* who forked or exec'ed it; NULL for the first */
+	struct view_process *parent;    /* the one that forked or exec'ed it; NULL for the first */
 	struct view_process *head;      /* the first part of the same process; itself, mostly */
 	struct view_process *root;      /* by fork and by parts: whose code its code comes from; itself, mostly */
 	struct view_process *next_kin;  /* of the same root; a list that begins with it */

@@ -43,7 +43,7 @@
  * What always holds:
  *  1. In the cache all of the program's registers are in place but gs's base, which is struct thread; a register
  *     that an emitted sequence borrows is in a spill slot, and cache/recover.c knows which at each byte.
- *  2. rt.lock is held by who writes struct runtime or the cache. A signal's arrival (runtime_signal) takes no
+ *  2. rt.lock is held to write struct runtime or the cache. A signal's arrival (runtime_signal) takes no
  *     lock: it notes the signal and lets the thread go on to runtime_again, where locks may be taken.
  *  3. While a signal is noted and not delivered, the kernel blocks every other for that thread.
  *  4. Nothing is written below the program's stack pointer but a signal's frame, where the kernel would have.

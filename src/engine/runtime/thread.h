@@ -136,7 +136,7 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint32_t call_block, call_done;
 	struct written written[WRITTEN_MAX]; /* by the call that is being made */
 	uint32_t changed, pad13; /* a child in its parent's memory changed what it may do: see record/own.c */
-	uint32_t written_count, clear_actions; /* it begins without the handlers of who made it */
+	uint32_t written_count, clear_actions; /* it begins without its maker's handlers */
 	struct region_frame *frames;           /* [frame_count], see region/enter_leave.c; NULL: never any */
 	/* of the thread's own stack: its highest address, and where it was left; see region/stacks.c */
 	uint64_t stack_base, stack_base_left;

@@ -7,7 +7,7 @@
  * What always holds:
  *  1. Every count of a watched event is in exactly one site or one cell: their sum is the process's count.
  *  2. A heap block and a mapping are objects of the site that made them; static data is counted by cells of its
- *     file's mapping, 1 << shift bytes each, so that who has the symbols can tell the variables apart.
+ *     file's mapping, 1 << shift bytes each, so that symbols tell the variables apart.
  */
 #ifndef TARE_ENGINE_WIRE_OBJECTS_H
 #define TARE_ENGINE_WIRE_OBJECTS_H

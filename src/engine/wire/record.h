@@ -89,11 +89,11 @@ struct record_session {
 	uint32_t magic;
 	uint32_t flags;
 	uint64_t next_offset;   /* atomic fetch-add, in multiples of RECORD_PAGE; begins at RECORD_SPACE_OFFSET */
-	uint32_t process_count; /* atomic fetch-add: who adds owns the entry */
+	uint32_t process_count; /* atomic fetch-add: the adder owns the entry */
 	/* futex, shared: atomic fetch-add gives the request's ticket; then queue, then wake */
 	uint32_t requests;
-	uint32_t attendant_pid; /* who serves requests; PR_SET_PTRACER before asking. 0: nobody */
-	/* its thread's number, of which the kernel makes RECORD_DIED when it ends, by whatever signal (a robust
+	uint32_t attendant_pid; /* it serves requests; PR_SET_PTRACER before asking. 0: nobody */
+	/* its thread's number; the kernel makes it RECORD_DIED when it ends, by whatever signal (a robust
 	 * futex) */
 	uint32_t attendant_life;
 	uint64_t token;       /* random: tells a process that has this record mapped from every other */
@@ -212,7 +212,7 @@ struct record_limit {
 struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint32_t state;
 	uint32_t pid;    /* as the process itself sees it */
-	uint32_t parent; /* index of who forked, exec'ed or continued; RECORD_NONE for the first */
+	uint32_t parent; /* index of the one that forked, exec'ed or continued; RECORD_NONE for the first */
 	uint32_t inexact;
 	uint32_t ask, ask_tid;
 	uint32_t thread_count; /* ever */

@@ -348,7 +348,7 @@ struct x86_insn {
 };
 
 /*
- * Decodes the instruction at code, of which available bytes may be read. X86_DECODE_TRUNCATED says that the bytes
+ * Decodes the instruction at code, where available bytes may be read. X86_DECODE_TRUNCATED says that the bytes
  * ended before the instruction did: the caller may retry with more (the answer may then be "invalid").
  */
 enum x86_decode_status x86_decode(const uint8_t *code, size_t available, struct x86_insn *out);

@@ -52,7 +52,7 @@ enum {
 	ROOTS_XOP_9,
 	ROOTS_XOP_A,
 	ROOTS_COUNT,
-	ROOTS_NONE = ROOTS_COUNT, /* a map of which no instruction is known */
+	ROOTS_NONE = ROOTS_COUNT, /* a map without any known instruction */
 };
 
 /* Two bits per legacy opcode of maps 0 and 0F, four opcodes to a byte. */

@@ -114,7 +114,7 @@ struct model {
 	struct cache *shared[MACHINE_CACHES];
 	struct coherence coherence;
 	struct core *acting; /* in whose access we are */
-	struct core *waits;  /* of which something may wait (core_settle()), or NULL */
+	struct core *waits;  /* something of it may wait (core_settle()); or NULL */
 	struct tlb_map pages;
 	struct core *cores[MODEL_CORES_MAX]; /* NULL: not yet */
 };

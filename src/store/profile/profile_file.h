@@ -6,7 +6,7 @@
  *
  *     "TAREPROF" version:u32 0:u32 { bytes:u32 checksum:u32 record* }*
  *
- * A block's records are complete, and need only what stands before them. So a file of which the end is missing, or
+ * A block's records are complete, and need only what stands before them. So a file whose end is missing, or
  * damaged, is read up to there.
  *
  * What always holds:

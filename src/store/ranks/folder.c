@@ -166,7 +166,7 @@ static bool begin_round(struct ranks_folder *f, const char *host, struct error *
 		snprintf(name, sizeof name, "%zu.over", f->round);
 		if (faccessat(f->job, name, F_OK, 0) == 0)
 			continue;
-		/* before the file: who sees the file finds the rank at work */
+		/* before the file: one that sees the file finds the rank at work */
 		if (!lock_byte(f->lock, byte_of(f, f->rank), F_WRLCK, false)) {
 			if (errno == EAGAIN || errno == EACCES)
 				continue; /* another tare of this rank */

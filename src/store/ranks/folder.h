@@ -52,7 +52,7 @@ enum ranks_chair { CHAIR_MINE, CHAIR_ANOTHERS, CHAIR_OVER /* the round was repor
 enum ranks_chair ranks_take_chair(struct ranks_folder *folder);
 
 enum rank_state { RANK_NEVER_BEGAN, RANK_AT_WORK, RANK_GONE /* without a result */, RANK_DONE };
-/* states[size]; by who has the chair. */
+/* states[size]; by the rank that has the chair. */
 bool ranks_look(struct ranks_folder *folder, unsigned char *states, struct error *err);
 
 /* A rank's result, to be freed; NULL: it cannot be read. */
@@ -60,7 +60,7 @@ char *ranks_get(struct ranks_folder *folder, size_t rank, size_t *length, struct
 /* Of a rank that began. host has at least 256 bytes. */
 void ranks_begun(struct ranks_folder *folder, size_t rank, char *host, size_t host_bytes, int64_t *pid);
 
-/* The report is out: nobody is to make another one, and the round's files go. By who has the chair. */
+/* The report is out: nobody is to make another one, and the round's files go. By the rank that has the chair. */
 void ranks_over(struct ranks_folder *folder);
 
 #endif

@@ -16,7 +16,7 @@
  *  3. A store of a newer tare is not touched, one of an older tare is migrated when it is opened for writing
  *     (schema.h). Each run names the tare that measured it.
  *  4. Nothing in a store is trusted: what is loaded has been checked, as far as a reader relies on it
- *     (enumerators, sizes of arrays); texts are bytes, and who prints them escapes them.
+ *     (enumerators, sizes of arrays); texts are bytes, to be escaped when printed.
  *  5. New files are 0600 and new folders 0700.
  */
 #ifndef TARE_STORE_RUNS_RUNS_H
@@ -165,7 +165,7 @@ struct run_list {
 	size_t n_all;                /* in the store */
 };
 
-/* The newest `most` runs (0: all) of which the command, name, or target has each of the words. */
+/* The newest `most` runs (0: all) whose command, name, or target has each of the words. */
 bool runs_list(struct runs *runs, size_t most, const char *const *words, size_t n_words, struct run_list *out,
 	       struct error *err);
 void run_list_free(struct run_list *list);

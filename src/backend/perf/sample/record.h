@@ -20,7 +20,7 @@
 /* What each event of a sampling asks for; with more, see struct record_layout. */
 #define RECORD_COMMON (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-/* Of the samples of one event: their sample_type, of which these may be set beside RECORD_COMMON: IP (always),
+/* Of the samples of one event: their sample_type. Beside RECORD_COMMON these may be set: IP (always),
  * ADDR, PERIOD, CALLCHAIN, REGS_USER and STACK_USER. */
 struct record_layout {
 	uint64_t sample_type;

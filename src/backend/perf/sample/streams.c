@@ -207,7 +207,7 @@ static size_t ring_bytes(const struct sampling *s)
 {
 	if (s->request.buffer_bytes)
 		return s->request.buffer_bytes;
-	if (s->bounds) /* who may probe may lock it */
+	if (s->bounds) /* a user who may probe may lock it */
 		return RING_BYTES_PROBES;
 	if (s->request.stacks != STACKS_DWARF)
 		return s->request.stacks == STACKS_FRAME_POINTER ? RING_BYTES_FIRST : RING_BYTES;
@@ -319,7 +319,7 @@ static bool find_buffers(struct sampling *s, struct error *err)
 	return s->buffers || error_no_memory(err);
 }
 
-/* Of all that runs on a CPU: who it was is in each record. */
+/* Of all that runs on a CPU: each record has the task. */
 static bool open_probes(struct sampling *s, struct error *err)
 {
 	for (size_t b = 0; s->bounds && b < s->n_buffers; b++)

@@ -84,7 +84,7 @@ bool sampling_tell(struct sampling *s, const struct perf_event_header *record, s
 	case RECORD_END: return tell_task(s, &r, err);
 	case RECORD_SWITCH: return tell_switch(s, &r, err);
 	case RECORD_LOST:
-		/* who lost them is not known: read(2) says it on kernels since 6.0 */
+		/* their event is not known: read(2) says it on kernels since 6.0 */
 		if (!s->lost_counts && stream_probes(stream))
 			s->lost_hits += r.lost;
 		else if (!s->lost_counts && tracks)

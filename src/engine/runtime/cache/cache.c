@@ -70,7 +70,7 @@ static struct second *second_slot(uint32_t context, uint64_t pc)
 	return context ? &rt.second_regions[hash] : &rt.second[hash & rt.second_mask];
 }
 
-/* To `slots`, of which the first are in place already: a pair stays where it is or moves up. Under one thread,
+/* To `slots`, whose first ones are in place already: a pair stays where it is or moves up. Under one thread,
    which is not in the cache: the others read table and mask one after the other. */
 void second_grow(uint32_t slots)
 {
@@ -458,7 +458,7 @@ void cache_drop_range(uint64_t from, uint64_t to)
 	}
 }
 
-/* Nothing leads on any more: who runs in the cache comes out at the next exit. */
+/* Nothing leads on any more: a thread in the cache comes out at the next exit. */
 void cache_unlink_all(void)
 {
 	for (uint32_t i = 1; i < rt.exit_count; i++)

@@ -491,7 +491,7 @@ void runtime_again(struct thread *t)
 	if (t->stepping && !t->raw_valid)
 		t->raw_valid = 1;
 	t->stepping = 0;
-	if (!t->raw_valid) /* before any lock: who stops the world waits for it */
+	if (!t->raw_valid) /* before any lock: stopping the world waits for it */
 		__atomic_store_n(&t->where, 0, __ATOMIC_RELEASE);
 	if (t->entering && !t->raw_valid) { /* it does not go there after all */
 		lock();

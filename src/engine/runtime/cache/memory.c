@@ -278,7 +278,7 @@ bool memory_watch(uint64_t pc, uint64_t length, const struct watched_mapping *re
 		if (page->state == PAGE_CLEAN) {
 			uint64_t rsp = current()->reg[X86_RSP];
 			bool stack = rsp >= region->start && rsp < region->end;
-			/* announced before it is looked at who may write there: see written_open() */
+			/* announced before looking what may write there: see written_open() */
 			__atomic_fetch_add(&rt.protected_pages, 1, __ATOMIC_SEQ_CST);
 			if (stack || rt.foreign_writes)
 				page->state = PAGE_CHECKED;

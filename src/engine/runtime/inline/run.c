@@ -94,8 +94,8 @@ static bool will_fault(uint64_t address, bool writes)
 }
 
 /*
- * Pages that were asked for need not be again before a system call of the program's: who else changes what it may
- * access is the engine itself (memory_watch()), and what only inline_careful() knows of. Of a file that another
+ * Pages that were asked for need not be again before a system call of the program's. Else only the engine
+ * changes what it may access (memory_watch()), and what only inline_careful() knows of. Of a file that another
  * process cuts see inline.h, 6.
  */
 void inline_unseen(void)

@@ -1,5 +1,5 @@
 /*
- * The program's floating-point, vector and tile registers: in signal frames, and for the models, who use them too.
+ * The program's floating-point, vector and tile registers: in signal frames, and for models, which use them too.
  *
  * What always holds:
  *  1. They are in the processor all the time: the runtime uses none of them (tools/check-freestanding).

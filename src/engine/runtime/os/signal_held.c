@@ -43,8 +43,8 @@ void signal_hold(struct thread *t, int signo, const struct siginfo *info)
 }
 
 /* A signal for the process came to a thread that blocks it, and is held: a thread that asks for such signals just
-   now gets it. Held first and looked for then, as who asks says so first and looks then: one of the two sees the
-   other. */
+   now gets it. It is held first and threads are looked at then; the other says that it asks first and looks at
+   what is held then: one of the two sees the other. */
 void signal_hand_on(const struct thread *t, int signo)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {

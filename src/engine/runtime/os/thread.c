@@ -591,7 +591,7 @@ void process_over(struct thread *t)
 
 void process_exit(struct thread *t, uint64_t status)
 {
-	if (t->process != rt.process) /* who shares the memory goes on */
+	if (t->process != rt.process) /* those that share the memory go on */
 		written_last(t);
 	process_over(t);
 	const uint64_t args[6] = {status};

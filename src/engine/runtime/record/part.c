@@ -86,7 +86,7 @@ static bool shares_memory(void)
 	return false;
 }
 
-/* A vfork's child goes on as it is: who would close sees it and gives up. */
+/* A vfork's child goes on as it is: a thread that would close sees it and gives up. */
 bool part_is_due(const struct thread *t)
 {
 	if (t->process != rt.process)

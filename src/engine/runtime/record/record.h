@@ -52,7 +52,7 @@ uint32_t record_module(uint64_t start, uint64_t length, uint64_t offset, const c
 bool part_is_due(const struct thread *t);
 void part_continue(struct thread *t);
 /* part_exclusively: under rt.lock, in a system call before it is made; false: a child shares the memory. The
- * others: of who closes a part */
+ * others: of the thread that closes a part */
 bool part_exclusively(struct thread *t, void (*change)(struct thread *t));
 void part_ends(struct thread *t);
 void part_begins(struct thread *t, struct record_process *old, struct record_process *fresh, bool read);

@@ -12,7 +12,7 @@
  *  1. thread.stack_high is the highest address of the stack that the thread is on, or less: what is between it and
  *     rsp is that stack's.
  *  2. A stack that lies in a frame of another one looks like a longjmp when it is switched to. So frames that were
- *     given up are kept until the thread has gone over them again; who comes back to one of them before that had
+ *     given up are kept until the thread has gone over them again; a thread that is back in one before that had
  *     switched stacks.
  */
 #include "engine/runtime/entry.h"

@@ -8,7 +8,7 @@
  * What always holds:
  *  1. rt.models_lock is held where the graph, or the table of functions, changes.
  *  2. Modules of the graph are never forgotten and have numbers of their own: parts of the record and unloaded
- *     libraries change none. A module is told from another by where it is and what of which file it is.
+ *     libraries change none. A module is known by its place, its file, and its part of that file.
  */
 #include "engine/runtime/cache/cache.h"
 #include "engine/runtime/record/record.h"

@@ -5,10 +5,10 @@
  *
  * What always holds:
  *  1. A buffer is [trace_start, trace) of whole records; trace_end is a page that nobody can write to.
- *  2. rt.models_lock is held by who runs a buffer or writes to one from C. It is taken with or without rt.lock,
+ *  2. rt.models_lock is held while a buffer is run or written to from C. It is taken with or without rt.lock,
  *     never the other way round: the handler of a full buffer runs while other threads may hold rt.lock and wait
  *     for this one.
- *  3. The models may use vector registers, which the rest of the runtime may not: who calls them keeps the
+ *  3. The models may use vector registers, which the rest of the runtime may not: their caller keeps the
  *     program's (models_begin), but in a signal's handler, where the kernel has.
  *  4. A forked child, and a vfork's, has models of its own, cold; its parent's unread records are not its own.
  */

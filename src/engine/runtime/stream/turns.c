@@ -1,10 +1,10 @@
 /*
- * Several threads on a coherent machine: how their accesses are interleaved, for who asks what they take from each
- * other (options.in_step).
+ * Several threads on a coherent machine: how their accesses are interleaved, where what they take from each
+ * other is asked for (options.in_step).
  *
- * Each thread writes to a buffer of its own, and whoever has filled his runs it through the models. Would he run
- * it alone, a line that two threads write would change hands once a buffer, hundreds of accesses apart, where a
- * machine's cores take it from each other every few. So he runs it in turns with what the others have written by
+ * Each thread writes to a buffer of its own, and runs it through the models when it is full. If it did so
+ * alone, a line that two threads write would change hands once a buffer, hundreds of accesses apart, where a
+ * machine's cores take it from each other every few. So it is run in turns with what the others have written by
  * then: all that is there is divided into steps, and in each step every thread goes on by the same part of its
  * own.
  *
@@ -26,7 +26,7 @@
 
 #define TAKERS_MOST 16u
 
-/* of who has most: about as many blocks as a core executes while a line comes from another one */
+/* of the longest: about as many blocks as a core executes while a line comes from another one */
 #define STEP_WORDS 16u
 #define WAIT_NS 50000ull
 #define WAITS_AT_ONCE 20u         /* by giving up the processor, before it sleeps */
@@ -69,7 +69,7 @@ static bool is_behind(const struct thread *t, const struct thread *other, uint64
 void stream_wait(const struct thread *t)
 {
 	const uint64_t pause[2] = {0, WAIT_NS};
-	/* who asks for attention waits for this thread */
+	/* a request for attention waits for this thread */
 	for (uint64_t waits = 0, waited = 0; !__atomic_load_n(&t->attention, __ATOMIC_ACQUIRE); waits++) {
 		bool last = waited >= WAIT_MOST_NS, behind = false;
 		uint64_t words = unread(t); /* fewer when another has run them meanwhile */

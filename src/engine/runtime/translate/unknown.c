@@ -1,5 +1,5 @@
 /*
- * Instructions of which the decoder's tables have no row: a processor may be newer than this file.
+ * Instructions without a row in the decoder's tables: a processor may be newer than this file.
  *
  *   length sure, operand reached as it is     the bytes are executed as they are: the processor knows whether they are an instruction,
  *                                             and raises #UD itself (x86_decode: X86_CLASS_UNKNOWN)

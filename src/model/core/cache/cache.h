@@ -53,7 +53,7 @@ void cache_access(struct core *core, struct cache *cache, uint64_t address, uint
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id);
 /* Takes a line out; returns its entry, 0 if it is not there. */
 uint64_t cache_take(struct cache *cache, uint64_t line);
-/* Counts one at the owner's cache; who caused it is core, whose items are charged. */
+/* Counts one at the owner's cache; core caused it, and its items are charged. */
 void count_of(struct core *core, struct core *owner, unsigned cache, enum model_cache_count what);
 
 /* The way of the line of that address, as the table calls it, if another access to it needs no more than what

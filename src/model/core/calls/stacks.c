@@ -9,7 +9,7 @@
  * runs on one stack is in no frame of another.
  *
  * How a switch is told from a longjmp and from a jump: by the stack pointer, in this order
- *  1. It is the slot of a kept stack's newest frame, or just above (who jumps has taken the address off): resumed.
+ *  1. It is the slot of a kept stack's newest frame, or just above (the jump has taken the address off): resumed.
  *  2. It lies above all that the stack had, or control comes to the begin of a function far from the newest frame,
  *     where no longjmp and no exception leads: another stack, one that is known if it lies within.
  *  3. All else is on the same stack.

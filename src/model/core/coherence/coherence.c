@@ -280,7 +280,7 @@ static void record_holders(const struct action *a, uint64_t others)
 	*coherence_place(a->is, a->granule) = (struct coherence_place){a->granule + 1, others | bit_of(a->core)};
 }
 
-/* Asks all others that may hold it. Returns who holds it or remembers it now; *held: whether one held it. */
+/* Asks all others that may hold it. Returns which hold it or remember it now; *held: whether one held it. */
 static uint64_t ask_others(const struct action *a, bool write, bool *held)
 {
 	uint64_t may = who_may(a), now = 0;

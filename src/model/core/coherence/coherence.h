@@ -10,8 +10,8 @@
  * On a machine without a private write-back level on the way of data everything is held shared, and nothing is an
  * upgrade.
  *
- * A read, fetch or prefetch of core k that no private cache of k can serve: who holds the granule exclusive or
- *     modified writes it back if it is dirty, to the level behind the last private one on the way of data
+ * A read, fetch or prefetch of core k that no private cache of k can serve: the granule's holder (exclusive or
+ *     modified) writes it back if it is dirty, to the level behind the last private one on the way of data
  *     (coherence_point()), and holds it shared from now on: an INTERVENTION there. k holds it shared if any other
  *     core does, else exclusive.
  * A write of core k: all others lose it: INVALIDATIONS, and INTERVENTIONS as well where it was exclusive or
@@ -59,8 +59,8 @@ enum coherence_line { LINE_SHARED = 1, LINE_ALONE = 2 };
 
 #define COHERENCE_LOST_MOST 65536u
 
-/* Of a machine, and who may hold what. */
-/* 4 MiB, of which untouched pages cost nothing: the lines of four L2s of 2 MiB at once */
+/* Of a machine, and which cores may hold what. */
+/* 4 MiB, whose untouched pages cost nothing: the lines of four L2s of 2 MiB at once */
 #define COHERENCE_PLACES (1u << 18)
 #define COHERENCE_CORES 64u /* a core's bit is its number modulo this */
 
@@ -88,7 +88,7 @@ static inline struct coherence_place *coherence_place(const struct coherence *co
 
 /*
  * Whether it is known that no other core holds the granule of that address or remembers having lost it. Nor does
- * this core remember it then: who took it is with it in the table, and whoever had it since.
+ * this core remember it then: the core that took it is in the table with it, and so is each that had it since.
  */
 static inline bool coherence_unshared(const struct coherence *coherence, unsigned core, uint64_t address)
 {

@@ -434,7 +434,7 @@ static void one_by_one(struct branches *b, struct static_branch *const *blocks, 
 		bool conditional = branch->conditional;
 		branch_resolve_now(b, branch->behind - branch->length, branch->length,
 				   (enum trace_ending)ending_of(branch), !conditional || went_to != branch->behind,
-				   /* of a conditional one that is not taken, who asks wants to know where it would
+				   /* of a conditional one that is not taken, its caller asks where it would
 				    * go: backward or not */
 				   conditional && went_to == branch->behind
 					   ? (branch->address & BRANCH_BACKWARD ? 0 : ~0ull)

@@ -23,7 +23,7 @@
  *     written[]: the line is dirty, whatever its entry says yet.
  *  3. An empty entry is 0, an inserted one never: see HIT_SIMPLE.
  *  4. Where generated code resolves accesses (inline.h) two other tables stand for that one, which is empty then:
- *     data[] for accesses of which a write's hit needs no more than a read's, and fetch[]. What holds of entries
+ *     data[] for accesses where a write's hit needs no more than a read's, and fetch[]. What holds of entries
  *     holds of theirs.
  *
  * Equals   a hit of cache_access() (cache/hierarchy.c) and of tlbs_access() (tlb/tlb.c)

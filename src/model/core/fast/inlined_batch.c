@@ -85,7 +85,7 @@ _Static_assert(offsetof(struct plan_head, counted) == 0 && offsetof(struct plan_
 		       offsetof(struct plan_head, version) == 24 && offsetof(struct plan_head, where) == 28,
 	       "heads_of()");
 
-/* none; of which heads know where branches are; of two ways, looked up anew every time */
+/* none; one whose branches the heads know; of two ways, looked up anew every time */
 enum header_btb { NO_BTB, BTB_KNOWN, BTB_TWO };
 
 /* Of a batch's blocks, what is left to do when they are sorted. */
@@ -112,7 +112,7 @@ static inline struct static_branch *branch_of_slot(const struct plans *plans, ui
 	return &((struct block_plan *)(plans->memory + plans->at[slot]))->branch;
 }
 
-/* Sixteen blocks, or as many as there are, of which one at least is not known. recency: before the first one. */
+/* Sixteen blocks, or as many as there are; at least one is not known. recency: before the first one. */
 static __attribute__((noinline)) void look_up_each(struct core *core, uint32_t at, uint32_t end, uint32_t taken,
 						   uint64_t recency, struct branch_tally *tally)
 {

@@ -9,7 +9,7 @@
  *
  * Why it may wait: if no level gives anything back to a first-level cache, what that cache holds depends only on
  * what it asks for, not on what the levels behind did. So there must be nothing inclusive (it takes lines away
- * from the front), no exclusive level to be told of, no prefetcher, no coherence at work, and nobody who watches
+ * from the front), no exclusive level to be told of, no prefetcher, no coherence at work, and nothing that watches
  * counts meanwhile.
  *
  *     first-level caches ──requests_push()──► levels[0].entries ──full, or settled──► levels[0].cache
@@ -44,7 +44,7 @@
 
 #define REQUESTS_LEVELS 2u
 #define REQUESTS_MOST 512u
-/* entries in front of which a set is asked for: one takes about as long as a line of the machine's second cache */
+/* how many entries ahead a set is asked for: one takes about as long as a line of the machine's second cache */
 #define REQUESTS_AHEAD 8u
 #define REQUESTS_WRITE_BACK 3u /* beside enum access_kind */
 #define REQUESTS_WHAT 3u

@@ -222,7 +222,7 @@ struct found {
 	uint32_t provider[WINDOW], alternate[WINDOW]; /* where their states are */
 	uint64_t moves;                               /* bits: those that move a state or are wrong */
 	uint64_t based;                               /* whose alternate is the base's counter */
-	uint64_t wrong;                               /* who was mispredicted */
+	uint64_t wrong;                               /* which were mispredicted */
 } __attribute__((aligned(64)));
 
 INLINE AVX512 void look_up_512(const struct window *w, const uint32_t n, const bool narrow, struct found *found)
@@ -353,7 +353,7 @@ INLINE AVX2 uint64_t same_256(const uint32_t *values, uint32_t value, uint32_t m
 
 /* ---- then those that do something, in their turn ---- */
 
-/* What an allocation may have changed: who provides is looked for. */
+/* What an allocation may have changed: looks for the provider again. */
 static __attribute__((noinline)) void find_again(const struct window *w, uint32_t branch, struct found *found)
 {
 	const struct tage *t = &w->b->tage;

@@ -4,7 +4,7 @@
  *
  * Heap blocks come from the stream itself: the templates of allocation functions' first blocks have items of kind
  * TRACE_VALUE with their arguments, those of blocks that return have one with the result; calls and returns keep a
- * stack of return addresses, which names the site. The rest is said by who knows the system calls (objects_mapped
+ * stack of return addresses, which names the site. The rest comes from the side of system calls (objects_mapped
  * …), between two runs of the model.
  *
  * What always holds:

@@ -292,7 +292,7 @@ static inline void tage_make_room(struct tage *t, uint32_t n)
 }
 
 /* What is predicted, of a provider's state and what tage.next has for it. If it is new and its alternate differs:
-   who is believed, and who will be. Without jumps, which nobody could foresee. */
+   which one is believed, and which will be. Without jumps, which no processor could predict. */
 static inline bool tage_predict(struct tage *t, unsigned state, unsigned next, bool taken)
 {
 	const bool says = state & TAGE_TAKEN, is_new = next & TAGE_NEW;
