@@ -322,11 +322,21 @@ static void branches(void)
 	p.counts[EVIDENCE_STATIC_MISSES] = 75e4;
 	give(&p);
 	equal_text(rules, "unpredictable-branch", "the same counts of a forward branch: arithmetic");
-	p.counts[EVIDENCE_MISPREDICTED] = 6e4;
-	p.counts[EVIDENCE_TAKEN] = 94e4;
-	p.counts[EVIDENCE_STATIC_MISSES] = 6e4;
+	p.counts[EVIDENCE_MISPREDICTED] = 251000;
+	give(&p);
+	equal_text(rules, "unpredictable-branch",
+		   "a forward branch ends no loop, mispredicted as often as it falls through");
+	p.counts[EVIDENCE_CONDITIONAL] = 96e5;
+	p.counts[EVIDENCE_TAKEN] = 9e6;
+	p.counts[EVIDENCE_STATIC_MISSES] = 6e5;
+	p.counts[EVIDENCE_MISPREDICTED] = 6e5;
+	give(&p);
+	equal_text(rules, "short-loop", "16 turns: unroll");
+	p.counts[EVIDENCE_CONDITIONAL] = 102e5;
+	p.counts[EVIDENCE_TAKEN] = 96e5;
 	give(&p);
 	equal_text(rules, "", "17 turns: nothing");
+	p.counts[EVIDENCE_TAKEN] = 94e4;
 	p.counts[EVIDENCE_STATIC_MISSES] = 94e4;
 	p.counts[EVIDENCE_MISPREDICTED] = 99999 * 2.6;
 	p.counts[EVIDENCE_CONDITIONAL] = 2.7e6;
@@ -379,7 +389,10 @@ static void whole(void)
 	give(&p);
 	equal_text(rules, "page-faults", "nor do tables for less than half of the faults");
 	/* what grows after the last look was not seen */
-	p.tables = 105000 * 4096.0;
+	p.tables = 60000 * 4096.0;
+	p.seen = 50000;
+	give(&p);
+	equal_text(rules, "first-touch", "half of the faults were seen: they tell");
 	p.seen = 49999;
 	give(&p);
 	equal_text(rules, "page-faults", "most faults came after the last look: nobody knows");
