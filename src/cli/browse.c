@@ -9,12 +9,14 @@
 #include "report/columns.h"
 #include "report/number.h"
 #include "report/profile_rows.h"
+#include "report/table.h"
 
 enum {
 	VIEWS_MOST = 64, /* that Escape goes back through */
 	FRAME_LINES = 3, /* title, headings, last line */
 	PATTERN_BYTES = 128,
 	NAME_LEAST = 8,
+	TITLE_LEAST = 24, /* of a name in the first line, before something else makes room */
 };
 
 /* A row with this share of the event is hot. */
@@ -38,13 +40,13 @@ static struct browse_view *shown(struct browser *b) { return &b->views[b->n - 1]
 static const char *const help_lines[] = {
 	"",
 	"  up, down, Page Up, Page Down, Home, End   move",
-	"  Enter, right      into the function's or line's source; a caller or callee: to it",
+	"  Enter, right      its source; a caller or callee: to it",
 	"  a                 source (annotated)",
 	"  d                 instructions",
 	"  c                 callers and callees",
 	"  l                 functions, or source lines",
 	"  e                 the next event",
-	"  s                 sort by: own count, count with what was called, name",
+	"  s                 sort: own count, count with calls, name",
 	"  /                 search; n, N: next, previous match",
 	"  Escape, left, q   back; from the first list: end",
 	"  Q, Ctrl-C         end",
@@ -61,23 +63,59 @@ static void draw_help(struct browser *b)
 	screen_end(&b->screen);
 }
 
+/* What the last line offers, the most needed first. */
+static const char *const offers[] = {
+	"?: keys",    "Q: end",        "Enter: source", "/: search",     "d: instructions",
+	"c: callers", "l: other list", "s: sort",       "e: next event", "n, N: next, previous match"};
+
+/* As many as fit. */
+static void append_offers(struct str *text, size_t width)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < sizeof offers / sizeof *offers; i++) {
+		const char *gap = i ? "  " : "";
+		used += strlen(gap) + strlen(offers[i]);
+		if (used > width)
+			break;
+		str_appendf(text, "%s%s", gap, offers[i]);
+	}
+}
+
+static const char *text_of(const struct str *text) { return text->text && !text->failed ? text->text : ""; }
+
+/* On a narrow terminal without the count (rows have theirs), then without the event's number, before the name is
+ * shortened to less than TITLE_LEAST. */
 static void append_title(struct browser *b, struct str *text)
 {
 	static const char *const orders[] = {"own count", "count with calls", "name"};
 	const struct browse_view *v = shown(b);
 	const struct profile_event *event = &b->named->profile->events[v->event];
-	char number[NUMBER_BYTES];
-	profile_append_escaped(text, event->label);
+	const char *what = v->kind == VIEW_CODE    ? "instructions of "
+			   : v->kind == VIEW_CALLS ? "callers and callees of "
+						   : "";
+	char number[NUMBER_BYTES], count[NUMBER_BYTES + 16], place[64] = "";
+	struct str label = {0}, name = {0};
+	profile_append_escaped(&label, event->label);
 	number_group(number, (double)b->named->sums[v->event], 0);
-	str_appendf(text, ": %s %s  ", number, event->gaps == GAPS_NONE ? "counts" : "samples");
-	str_append(text, v->kind == VIEW_CODE    ? "instructions of "
-			 : v->kind == VIEW_CALLS ? "callers and callees of "
-						 : "");
-	str_append(text, v->title);
+	snprintf(count, sizeof count, "%s %s  ", number, event->gaps == GAPS_NONE ? "counts" : "samples");
+	str_append(&name, v->title);
 	if (v->kind == VIEW_FUNCTIONS || v->kind == VIEW_LINES)
-		str_appendf(text, " by %s", orders[v->order]);
+		str_appendf(&name, " by %s", orders[v->order]);
 	if (b->named->profile->n_events > 1)
-		str_appendf(text, "  (event %zu of %zu)", v->event + 1, b->named->profile->n_events);
+		snprintf(place, sizeof place, "  (event %zu of %zu)", v->event + 1, b->named->profile->n_events);
+	size_t width = b->screen.width, have = text_columns(text_of(&name));
+	size_t least = have < TITLE_LEAST ? have : TITLE_LEAST;
+	size_t others = text_columns(text_of(&label)) + strlen(": ") + strlen(what);
+	if (others + strlen(count) + strlen(place) + least > width)
+		count[0] = '\0';
+	if (others + strlen(count) + strlen(place) + least > width)
+		place[0] = '\0';
+	others += strlen(count) + strlen(place);
+	str_appendf(text, "%s: %s%s", text_of(&label), count, what);
+	columns_shorten(text, text_of(&name), others + least < width ? width - others : least);
+	str_append(text, place);
+	str_free(&label);
+	str_free(&name);
 }
 
 static void append_headings(struct browser *b, struct str *text)
@@ -99,6 +137,11 @@ static void append_row(struct browser *b, struct str *text, const struct browse_
 	uint64_t sum = b->named->sums[v->event];
 	bool calls = b->named->has_inclusive && v->kind != VIEW_CODE;
 	char number[NUMBER_BYTES];
+	if (!row->counts && !row->named && !*row->mark) { /* a remark */
+		str_append_char(text, ' ');
+		columns_shorten(text, row->text, b->screen.width - 1);
+		return;
+	}
 	number_group(number, (double)row->self, 0);
 	if (row->counts)
 		str_appendf(text, " %6.1f%%  %*s", 100 * profile_share(row->self, sum), b->count_columns, number);
@@ -117,9 +160,7 @@ static void append_row(struct browser *b, struct str *text, const struct browse_
 		str_appendf(text, "%10s  ", row->mark);
 	else if (v->kind == VIEW_CALLS)
 		str_appendf(text, "%-8s  ", row->mark);
-	size_t used = 0;
-	for (size_t i = 0; i < text->length; i++)
-		used += ((unsigned char)text->text[i] & 0xc0) != 0x80;
+	size_t used = text_columns(text_of(text));
 	if (v->kind == VIEW_SOURCE || v->kind == VIEW_CODE || used + NAME_LEAST > b->screen.width)
 		str_append(text, row->text);
 	else
@@ -128,7 +169,7 @@ static void append_row(struct browser *b, struct str *text, const struct browse_
 
 static void draw_text(struct browser *b, enum screen_look look, struct str *text)
 {
-	screen_line(&b->screen, look, text->text && !text->failed ? text->text : "");
+	screen_line(&b->screen, look, text_of(text));
 	str_free(text);
 }
 
@@ -164,10 +205,11 @@ static void draw(struct browser *b, const char *last_line)
 		append_row(b, &text, row);
 		draw_text(b, i == v->selected ? LOOK_SELECTED : hot ? LOOK_HOT : LOOK_PLAIN, &text);
 	}
-	screen_line(&b->screen, LOOK_DIM,
-		    last_line    ? last_line
-		    : b->message ? b->message
-				 : "?: keys  Enter: source  d: instructions  c: callers  /: search  Q: end");
+	if (last_line || b->message)
+		str_append(&text, last_line ? last_line : b->message);
+	else
+		append_offers(&text, b->screen.width);
+	draw_text(b, LOOK_DIM, &text);
 	screen_end(&b->screen);
 	b->message = NULL;
 }
@@ -297,27 +339,47 @@ static void find(struct browser *b, bool forwards)
 	b->message = b->pattern[0] ? "not found" : "nothing to search for: / asks";
 }
 
-/* Reads a pattern on the last line. False: the terminal is gone. */
+/* The end of what is asked for is in sight. */
+static void draw_question(struct browser *b, const char *asked)
+{
+	struct str escaped = {0}, line = {0};
+	profile_append_escaped(&escaped, asked);
+	const char *end = text_of(&escaped);
+	size_t have = strlen("search: _") + text_columns(end);
+	for (; *end && (have > b->screen.width || (*end & 0xc0) == 0x80); end++)
+		have -= (*end & 0xc0) != 0x80;
+	str_appendf(&line, "search: %s_", end);
+	draw(b, text_of(&line));
+	str_free(&escaped);
+	str_free(&line);
+}
+
+/* Reads a pattern on the last line, and finds it; an empty one is the last one again. Escape leaves all as it was.
+ * False: the terminal is gone. */
 static bool ask(struct browser *b)
 {
-	char asked[PATTERN_BYTES + 16];
+	char asked[PATTERN_BYTES] = "";
 	size_t n = 0;
-	b->pattern[0] = '\0';
 	for (;;) {
-		snprintf(asked, sizeof asked, "search: %s_", b->pattern);
-		draw(b, asked);
+		draw_question(b, asked);
 		int key = screen_key(&b->screen);
 		if (key == KEY_FINISH)
 			return false;
-		if (key == KEY_ENTER || key == KEY_ESCAPE)
+		if (key == KEY_ESCAPE)
+			return true;
+		if (key == KEY_ENTER)
 			break;
-		if (key == KEY_BACKSPACE && n)
-			b->pattern[--n] = '\0';
-		else if (key >= ' ' && key < 127 && n + 1 < PATTERN_BYTES) {
-			b->pattern[n++] = (char)key;
-			b->pattern[n] = '\0';
+		if (key == KEY_BACKSPACE && n) {
+			while (--n && (asked[n] & 0xc0) == 0x80) /* the bytes of one character */
+				;
+			asked[n] = '\0';
+		} else if (key >= ' ' && key < 256 && n + 1 < PATTERN_BYTES) {
+			asked[n++] = (char)key;
+			asked[n] = '\0';
 		}
 	}
+	if (n)
+		memcpy(b->pattern, asked, sizeof asked);
 	find(b, true);
 	return true;
 }

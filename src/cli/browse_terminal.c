@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { ESCAPE_WAIT_MS = 50, WIDTH_LEAST = 20, HEIGHT_LEAST = 4, WIDTH_MOST = 1000, HEIGHT_MOST = 1000 };
+enum { ESCAPE_WAIT_MS = 50, WIDTH_MOST = 1000, HEIGHT_MOST = 1000 };
 
 /* Signals have nothing else to reach. */
 static volatile sig_atomic_t asked_to_end;
@@ -129,7 +129,9 @@ void screen_line(struct screen *screen, enum screen_look look, const char *text)
 
 void screen_end(struct screen *screen)
 {
-	str_append(&screen->frame, "\033[J");
+	/* Below a full screen is nothing, and "J" would clear the character that the cursor is on. */
+	if (screen->line < screen->height)
+		str_append(&screen->frame, "\r\n\033[J");
 	if (screen->frame.text && !screen->frame.failed)
 		put(screen, screen->frame.text, screen->frame.length);
 }

@@ -35,10 +35,25 @@ static bool add(struct browse_view *view, struct browse_row row, struct error *e
 	return vec_push(&view->rows, row) || error_no_memory(err);
 }
 
+/* A remark, in rows that a terminal of 60 columns shows whole. */
 static bool add_text(struct browse_view *view, const char *text, struct error *err)
 {
-	return add(view, (struct browse_row){.text = escaped(view, text), .mark = "", .function = VIEW_NO_ROW},
-		   err);
+	enum { REMARK_BYTES = 56 };
+	const char *rest = escaped(view, text);
+	bool done = true;
+	do {
+		size_t n = strlen(rest);
+		if (n > REMARK_BYTES) {
+			const char *space = memrchr(rest, ' ', REMARK_BYTES + 1);
+			n = space && space > rest ? (size_t)(space - rest) : strcspn(rest, " ");
+		}
+		const char *row = arena_printf(&view->arena, "%.*s", (int)n, rest);
+		done = row ? add(view, (struct browse_row){.text = row, .mark = "", .function = VIEW_NO_ROW}, err)
+			   : error_no_memory(err);
+		rest += n;
+		rest += strspn(rest, " ");
+	} while (done && *rest);
+	return done;
 }
 
 /* ---- lists ---- */
