@@ -9,6 +9,7 @@
 #include "report/profile.h"
 #include "report/profile_rows.h"
 #include "report/source_text.h"
+#include "report/table.h"
 
 enum {
 	CONTEXT = 4,     /* instructions around a hot one */
@@ -161,15 +162,17 @@ void build_profile_disassembly(struct document *document, const struct named_pro
 			       const struct profile_report_options *options)
 {
 	struct disassembly_report r = {.document = document, .named = named, .code = code};
-	struct str name = {0}, rest = {0};
+	struct str name = {0}, heading = {0}, rest = {0};
 	event_columns_open(&r.columns, document, named, options);
 	profile_append_row_name(&name, &named->by_function.rows[code->row]);
+	columns_shorten(&heading, name.text ? name.text : "", (size_t)table_width(&options->text));
+	str_free(&name);
 	if (code->why) {
 		str_append(&rest, ": not disassembled: ");
 		profile_append_escaped(&rest, code->why);
 	}
 	document_add(document, BLOCK_GAP, NULL, NULL);
-	document_add_str(document, BLOCK_HEADING, document_str(document, &name), &rest, "");
+	document_add_str(document, BLOCK_HEADING, document_str(document, &heading), &rest, "");
 	event_columns_legend(&r.columns);
 	if (!code->why)
 		add_table(&r, whole);

@@ -139,7 +139,8 @@ static void append_sampling(struct str *text, const struct profile *p, size_t ev
 			/* jitter is the gap and uniform(0, gap / 8) */
 			double mean = (double)e->gap * (e->gaps == GAPS_JITTER ? 1 + 1.0 / 16 : 1);
 			number_group(number, (double)e->total / mean, 0);
-			str_appendf(text, ", for which %s samples are expected", number);
+			str_appendf(text, ", for which %s %s expected", number,
+				    strcmp(number, "1") == 0 ? "sample is" : "samples are");
 		}
 	}
 	append_turns(text, e);

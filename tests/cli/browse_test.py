@@ -265,6 +265,8 @@ for arguments in ((), ("--dis",), ("--butterfly",), ("--annotate",), ("--prof",)
     seen = tare("report", *arguments, "kept2")
     bad = re.findall(r"[\x00-\x09\x0b-\x0c\x0e-\x1f\x7f-\x9f]", seen.out)
     ok(seen.code == 0 and not bad and "\udcff" not in seen.out, f"names that would act do not in a report {' '.join(arguments)}", bad[:5])
+    if "--format" not in arguments and "--prof" not in arguments:
+        ok(max(map(len, seen.out.splitlines())) <= 80, "and one of 10 kB is shortened everywhere", [line[:200] for line in seen.out.splitlines() if len(line) > 80])
 
 
 class Page(html.parser.HTMLParser):

@@ -577,6 +577,8 @@ static void test_headings(void)
 		  .total = 106250000},
 		 "one each 1 ms and up to an eighth more (jitter gaps, seed 3); in all 106.25 ms, for which 100 "
 		 "samples are expected"},
+		{{.gaps = GAPS_FIXED, .gap = 1000, .has_total = true, .total = 627},
+		 "0 samples, one each 1 \u00b5s (fixed gaps); in all 627 ns, for which 1 sample is expected"},
 		{{.gaps = GAPS_FIXED, .gap = 7, .samples = 1, .lost = 2, .throttled = 1},
 		 "1 sample, one each 7 ns (fixed gaps); 2 samples were lost; the kernel paused sampling 1 time"},
 		{{.gaps = GAPS_EXPONENTIAL, .gap = 1000000, .seed = 3, .samples = 9},
