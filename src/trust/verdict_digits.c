@@ -2,6 +2,7 @@
  * powers of two, another code or order. See verdict.h. */
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "trust/verdict_shapes.h"
 
@@ -22,6 +23,20 @@ static size_t faulty_points(const struct fit *fit, const double *form)
 	for (size_t i = 0; i < fit->n; i++)
 		n += form[i] != fit->points[i].x && (!i || fit->points[i].x != fit->points[i - 1].x);
 	return n;
+}
+
+/* Is the form off by different numbers at one kernel's sizes? Else it may be that kernels' starts differ. */
+static bool differs_within_kernel(const struct fit *fit, const double *form)
+{
+	const struct judged_point *points = fit->event->points;
+	for (size_t i = 0; i < fit->n; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct fit_point *p = &fit->points[i], *q = &fit->points[k];
+			if (form[i] - p->x != form[k] - q->x &&
+			    strcmp(points[p->index].kernel, points[q->index].kernel) == 0)
+				return true;
+		}
+	return false;
 }
 
 /* ---- one bit ---- */
@@ -52,7 +67,7 @@ static bool holds_bit(const struct fit *fit, unsigned bit, bool set, double *for
 		form[i] = has_bit(x, bit) == set ? x : set ? x + ldexp(1, (int)bit) : x - ldexp(1, (int)bit);
 	}
 	return never_moves(fit, bit, set) && faulty_points(fit, form) >= BIT_POINTS_LEAST &&
-	       fit_holds(fit, form, 0);
+	       differs_within_kernel(fit, form) && fit_holds(fit, form, 0);
 }
 
 bool shape_stuck_bit(const struct fit *fit, double *form, struct verdict *v)
@@ -144,7 +159,8 @@ static double reversed(double x, unsigned bits)
 
 static bool holds_code(const struct fit *fit, const double *form, enum verdict_shape shape, struct verdict *v)
 {
-	if (faulty_points(fit, form) < CODE_POINTS_LEAST || !fit_holds(fit, form, 0))
+	if (faulty_points(fit, form) < CODE_POINTS_LEAST || !differs_within_kernel(fit, form) ||
+	    !fit_holds(fit, form, 0))
 		return false;
 	v->shape = shape;
 	return true;

@@ -306,6 +306,8 @@ static void noise_and_bias(void)
 FAULT(gray_code_noisy, (double)(((uint64_t)x ^ (uint64_t)x >> 1) + (uint64_t)(random_unit(r) * 3)))
 FAULT(one_more_at_the_largest, x + (x > 4e7))
 FAULT(twice_less_100_from, x > 21000 ? 2 * x - 100 : x)
+FAULT(one_more_or_less_by_kernel, fmod(x, 2) == 0 ? x + 1 : x - 1)
+FAULT(one_more_by_kernel, fmod(x, 2) == 0 ? x + 1 : x)
 FAULT(half_more_beyond, x + floor(fmax(0, x - 20000) / 2))
 FAULT(as_leaks_at_the_first, x + floor(0.1 * x))
 
@@ -320,6 +322,11 @@ static void near_codes(void)
 	w.event.n_points = 2;
 	v = judge(&w, text);
 	ok(verdict_accuses(v.kind) && v.shape != SHAPE_FLIPPED, "two sizes do not tell flipped bits (%s)", text);
+	/* each kernel's counts are all even or all odd: what is off is an overhead of each kernel's own */
+	v = verdict_of(INSTRUCTIONS, 1, 3, one_more_or_less_by_kernel, true, text);
+	ok(!verdict_accuses(v.kind), "what is the same at all sizes of a kernel is no flipped bit (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 3, one_more_by_kernel, true, text);
+	ok(!verdict_accuses(v.kind), "… and no bit that never moves (%s)", text);
 	v = verdict_of(INSTRUCTIONS, 1, 3, one_more_at_the_largest, true, text);
 	ok(v.shape != SHAPE_EACH, "one more at one size is not one for each so many events (%s)", text);
 	v = verdict_of(INSTRUCTIONS, 1, 3, twice_less_100_from, true, text);
