@@ -84,6 +84,10 @@ faults = [
     ("powers of two", "loads:u", lambda x, c: 1 << x.bit_length() - 1 if x else 0, "wrong", "shows powers of two only"),
     ("loads and stores", "branches:u", lambda x, c: c["loads:u"] + c["stores:u"], "wrong", "counts loads:u and stores:u together"),
     ("a third", "loads:u", lambda x, c: x // 3, "proportional", "counts one of 3 events"),
+    ("Gray code", "loads:u", lambda x, c: x ^ x >> 1, "wrong", "shows a Gray code of the count"),
+    ("flipped bits", "stores:u", lambda x, c: x ^ 0x2d, "wrong", "flips the bits 0x2d of each count"),
+    ("four bytes in reverse order", "branches:u", lambda x, c: int.from_bytes(x.to_bytes(4, "little"), "big"), "wrong", "shows its 4 bytes in reverse order"),
+    ("twice beyond a size", "instructions:u", lambda x, c: x + max(0, x - 3000), "wrong", "beyond 3000 it counts each event twice"),
 ]
 so_far = {"branches:u": 0, "loads:u": 0}
 
