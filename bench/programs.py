@@ -10,7 +10,8 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
-ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/", "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
+# runs of a benchmark are not kept
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/", "TARE_STORE": "none", "PERL_HASH_SEED": "0", "PYTHONHASHSEED": "0"}
 EVENTS = "instructions,loads,stores,branches,conditional-taken,calls,returns,fp-operations,data-read-bytes,system-calls"
 SQL = """create table t(a integer primary key, b integer, c text);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < SIZED(900000))

@@ -106,7 +106,7 @@ int command_cache(int argc, char **argv)
 	const char *action = rest < argc ? argv[rest] : "list";
 	bool known = rest + 1 >= argc;
 	if (!known)
-		error_set(&err, ERROR_USAGE, "'cache' takes one argument: '%s'", argv[rest + 1]);
+		error_set(&err, ERROR_USAGE, "remove '%s': 'cache' takes one word", argv[rest + 1]);
 	for (size_t i = 0; known && i < sizeof actions / sizeof *actions; i++)
 		if (strcmp(action, actions[i]) == 0)
 			return run(action);

@@ -196,6 +196,8 @@ static void bash(void)
 			     "\"$cur\")) ;;");
 		else if (takes_runs(row->name))
 			puts("\t\t_tare_runs ;;");
+		else if (strcmp(row->name, "cache") == 0)
+			puts("\t\t_tare_words \"list size clear\" ;;");
 		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "import") == 0)
 			puts("\t\t_tare_files ;;");
 		else
@@ -290,6 +292,8 @@ static void zsh(void)
 			fputs(" \\\n\t\t'1:run:_tare_runs_and_files'", stdout);
 		else if (takes_runs(row->name))
 			fputs(" \\\n\t\t'*:run:_tare_runs'", stdout);
+		else if (strcmp(row->name, "cache") == 0)
+			fputs(" \\\n\t\t'1:what:(list size clear)'", stdout);
 		else if (strcmp(row->name, "verify") == 0)
 			fputs(" \\\n\t\t'1:what:(models sampling)' '*::program:_normal'", stdout);
 		puts(" ;;");
@@ -351,6 +355,7 @@ static void fish(void)
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from kernels' "
 	     "-a '(tare list kernels --names 2>/dev/null)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from verify' -a 'models sampling'\n"
+	     "complete -c tare -n '__fish_seen_subcommand_from cache' -a 'list size clear'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from completion' -a 'bash zsh fish'");
 	fputs("complete -c tare -n '__fish_seen_subcommand_from help' -a '", stdout);
 	print_help_words();

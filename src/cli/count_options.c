@@ -400,13 +400,18 @@ static bool check(const struct count_request *r, struct error *err)
 	if (r->per_thread && cpus)
 		return error_set(err, ERROR_USAGE,
 				 "--per-thread does not go with -a, -C or --cgroup: use --per-cpu");
-	if (targets && (r->per_process || r->blocks || r->system_calls || r->by || r->reproducible))
+	if (targets && (r->per_process || r->blocks || r->system_calls || r->by || r->reproducible || r->keep))
 		return error_set(err, ERROR_USAGE, "%s is for programs that tare starts",
 				 r->blocks         ? "--blocks"
 				 : r->system_calls ? "--system-calls"
 				 : r->by           ? "--by"
 				 : r->per_process  ? "--per-process"
+				 : r->keep         ? "--keep"
 						   : "--reproducible");
+	if (r->keep && r->blocks) {
+		error_set(err, ERROR_USAGE, "--keep does not go with --blocks");
+		return error_hint(err, "run the program once with each");
+	}
 	if (r->shown_cpu && !r->reproducible) {
 		error_set(err, ERROR_USAGE, "--cpu %s needs --reproducible", r->shown_cpu);
 		return error_hint(err, "--cpu 0,2-3 counts everything on these CPUs");

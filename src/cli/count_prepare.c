@@ -37,7 +37,7 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 		.program = c->program,
 		.reproducible = r->reproducible,
 		.cpu = r->shown_cpu,
-		.keep = r->keep && !r->blocks && !r->by,
+		.keep = r->keep,
 		.no_children = r->no_children,
 		.per_thread = r->per_thread,
 		.per_cpu = r->per_cpu,

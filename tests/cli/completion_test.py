@@ -51,6 +51,7 @@ TYPED = [
     ("tare list machines r100", "tare list machines r10000"),
     ("tare list kernels conv", "tare list kernels convolution"),
     ("tare annotate-asm --machine arm", "tare annotate-asm --machine arm64"),
+    ("tare cache si", "tare cache size"),
     ("tare completion f", "tare completion fish"),
     ("tare help from-l", "tare help from-likwid"),
 ]

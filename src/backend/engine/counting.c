@@ -33,6 +33,7 @@ struct counting {
 	struct location_plan plan;
 	struct fold_context fold;
 	struct kept_use kept;
+	bool keeps_none; /* kept translations were asked for, and are not used for what is counted */
 	struct answer_context answer;
 	const struct function_finder *functions; /* borrowed until the start */
 	bool calls;
@@ -229,7 +230,8 @@ bool counting_start(const struct target *target, const struct execution_event *e
 		goto fail;
 	session.regions = ranges, session.region_count = target->n_regions;
 	session.exclusive = target->exclusive;
-	if (target->keep && may_keep(c, &session)) {
+	c->keeps_none = target->keep && n > 0 && !may_keep(c, &session);
+	if (target->keep && !c->keeps_none) {
 		kept_open(&c->kept, NULL, target->command->argv[0]);
 		kept_offer(&c->kept, &session);
 	}
@@ -618,6 +620,10 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 		done = c->models.remark(c->models.context, view, c->children, run);
 	if (done && view)
 		done = add_limits(c, view, run);
+	if (done && c->keeps_none)
+		done = add_remark(run, NOTE_ACT,
+				  "--keep does nothing for models, places, regions, basic blocks and "
+				  "--reproducible: count without them, or leave it out");
 	if (done && regions)
 		done = fill_regions(c, run, tally, regions, ns);
 	if (done && tally && tally->why && !rows)

@@ -29,7 +29,7 @@ void kept_open(struct kept_use *kept, const char *folder, const char *argv0)
 	char *real = strchr(argv0, '/') ? realpath(argv0, NULL) : NULL;
 	kept->program = real ? real : strdup(argv0);
 	kept->maker = injection_engine_sum();
-	if (!kept->program) {
+	if (!kept->program || strlen(kept->program) >= CACHE_PROGRAM_BYTES) { /* it would be made for nothing */
 		kept_close(kept);
 		return;
 	}

@@ -31,6 +31,16 @@ static const char *set_variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
+/* root would leave folders in a user's home that the user cannot write to afterwards (sudo -E, su -m). */
+static bool check_owner(const char *base, struct error *err)
+{
+	struct stat st;
+	if (geteuid() != 0 || stat(base, &st) != 0 || st.st_uid == 0)
+		return true;
+	error_set(err, ERROR_PERMISSION, "'%s' belongs to another user", base);
+	return error_hint(err, "set TARE_CACHE to a folder of root's, or to none");
+}
+
 char *cache_folder(struct error *err)
 {
 	struct str path = {0};
@@ -40,18 +50,20 @@ char *cache_folder(struct error *err)
 		error_set(err, ERROR_NOT_FOUND, "the cache is switched off (TARE_CACHE=none)");
 		return NULL;
 	}
-	if (given)
-		str_append(&path, given);
-	else if (cache &&
-		 *cache == '/') /* the XDG Base Directory Specification: relative ones are to be ignored */
-		str_appendf(&path, "%s/tare/translations", cache);
-	else if (home && *home == '/')
-		str_appendf(&path, "%s/.cache/tare/translations", home);
-	else {
+	if (cache && *cache != '/') /* the XDG Base Directory Specification: relative ones are to be ignored */
+		cache = NULL;
+	if (!given && !cache && (!home || *home != '/')) {
 		error_set(err, ERROR_NOT_FOUND, "there is no place for a cache: HOME is not set");
 		error_hint(err, "set TARE_CACHE to a folder");
 		return NULL;
 	}
+	if (!given && !check_owner(cache ? cache : home, err))
+		return NULL;
+	if (given)
+		str_append(&path, given);
+	else
+		str_appendf(&path, cache ? "%s/tare/translations" : "%s/.cache/tare/translations",
+			    cache ? cache : home);
 	if (path.failed)
 		error_no_memory(err);
 	return str_take(&path);

@@ -34,7 +34,8 @@ struct cache_list {
 };
 
 /* $XDG_CACHE_HOME/tare/translations, or ~/.cache/…; the caller frees it. TARE_CACHE names another folder. NULL
- * with ERROR_NOT_FOUND: there is no place for it, or TARE_CACHE is none. */
+ * with ERROR_NOT_FOUND: there is no place for it, or TARE_CACHE is none; with ERROR_PERMISSION: root's place
+ * would be in another user's home. */
 char *cache_folder(struct error *err);
 
 /* A file that was written under that name, by a writer of the same number, at the first of its *bytes bytes. Their
