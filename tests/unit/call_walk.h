@@ -496,13 +496,14 @@ static inline const struct record_call_arc *walk_found(const struct walk_stream 
 	return NULL;
 }
 
-/* Two streams have the same graph. */
+/* Two streams have the same graph, and have told the same losses. A thread's other stacks are the only ones: there is
+ * no room for them here, and handlers within handlers can look like one (calls_switch()). */
 static inline bool walk_same(const struct walk_stream *a, const struct walk_stream *b)
 {
 	const struct record_call_arc *arcs = (const struct record_call_arc *)((const uint8_t *)a->record +
 									      a->record->arcs);
 	bool same = a->record->n_arcs == b->record->n_arcs && a->stack.totals[0] == b->stack.totals[0] &&
-		    !a->record->lost && !b->record->lost;
+		    a->record->lost == b->record->lost && !(a->record->lost & ~(uint32_t)RECORD_LOST_STACKS);
 	for (uint32_t i = 0; same && i < a->record->n_arcs; i++) {
 		const struct record_call_arc *other = walk_found(b, arcs[i].site, arcs[i].callee);
 		same = other && other->calls == arcs[i].calls && other->inclusive[0] == arcs[i].inclusive[0];
@@ -513,7 +514,7 @@ static inline bool walk_same(const struct walk_stream *a, const struct walk_stre
 /* … and it is the one that must be. */
 static inline bool walk_right(const struct walk *w, const struct walk_stream *s)
 {
-	bool right = s->record->n_arcs == w->n_arcs && s->stack.totals[0] == w->total;
+	bool right = s->record->n_arcs == w->n_arcs && s->stack.totals[0] == w->total && !s->record->lost;
 	for (unsigned i = 0; right && i < w->n_arcs; i++) {
 		const struct record_call_arc *arc = walk_found(s, w->arcs[i].site, w->arcs[i].callee);
 		right = arc && arc->calls == w->arcs[i].calls && arc->inclusive[0] == w->arcs[i].inclusive;
