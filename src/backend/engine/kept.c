@@ -78,9 +78,9 @@ struct hinting {
 
 static const struct kept_piece *next_piece(const void *pieces, size_t bytes, size_t *at)
 {
-	const struct kept_piece *p = (const struct kept_piece *)(const void *)((const char *)pieces + *at);
 	if (*at >= bytes)
 		return NULL;
+	const struct kept_piece *p = (const struct kept_piece *)(const void *)((const char *)pieces + *at);
 	*at += p->bytes;
 	return p;
 }
