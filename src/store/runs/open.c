@@ -8,6 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "store/runs/schema.h"
@@ -122,10 +123,24 @@ static bool is_of_network(const char *path)
 	return false;
 }
 
+/* The choice needs the database for itself. Where two processes want that at the same time, SQLite lets one of
+ * them fail at once, whatever its time-out. */
+static bool choose_log(struct runs *runs, struct error *err)
+{
+	const struct clock clock = clock_monotonic();
+	const uint64_t end_ns = clock_now_ns(&clock) + (uint64_t)BUSY_MS * 1000000;
+	while (sqlite3_exec(runs->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) != SQLITE_OK) {
+		if ((sqlite3_errcode(runs->db) & 0xff) != SQLITE_BUSY || clock_now_ns(&clock) >= end_ns)
+			return store_fail(runs, "write", err);
+		sqlite3_sleep(1);
+	}
+	return true;
+}
+
 /* A new database: the log is chosen once, and stays. */
 static bool make_tables(struct runs *runs, bool log, struct error *err)
 {
-	if (runs->version == 0 && log && !store_execute(runs, "PRAGMA journal_mode = WAL", err))
+	if (runs->version == 0 && log && !choose_log(runs, err))
 		return false;
 	if (!schema_migrate(runs->db, runs->path, SCHEMA_VERSION, err))
 		return false;

@@ -165,18 +165,26 @@ static bool pragma(sqlite3 *db, const char *name, int *value)
 	return sqlite3_finalize(s) == SQLITE_OK && done;
 }
 
+/* All three as they are at one time, while another process makes the store. */
+static bool read_marks(sqlite3 *db, int *application, int *version, int *tables)
+{
+	bool done = sqlite3_exec(db, "SAVEPOINT marks", NULL, NULL, NULL) == SQLITE_OK &&
+		    pragma(db, "application_id", application) && pragma(db, "user_version", version) &&
+		    pragma(db, "schema_version", tables);
+	return done && sqlite3_exec(db, "RELEASE marks", NULL, NULL, NULL) == SQLITE_OK;
+}
+
 bool schema_version(sqlite3 *db, const char *path, int *version, struct error *err)
 {
 	int application, tables;
-	if (!pragma(db, "application_id", &application) || !pragma(db, "user_version", version))
-		return schema_error(db, "read", path, err);
-	if (application == 0 && *version == 0) {
-		/* a file without tables: a store that is being made */
-		if (!pragma(db, "schema_version", &tables))
-			return schema_error(db, "read", path, err);
-		if (tables == 0)
-			return true;
+	if (!read_marks(db, &application, version, &tables)) {
+		schema_error(db, "read", path, err);
+		sqlite3_exec(db, "ROLLBACK TO marks; RELEASE marks", NULL, NULL, NULL);
+		return false;
 	}
+	/* a file without tables: a store that is being made */
+	if (application == 0 && *version == 0 && tables == 0)
+		return true;
 	if (application != SCHEMA_APPLICATION_ID || *version <= 0)
 		return error_set(err, ERROR_SYNTAX, "'%s' is a database, but not a store of tare's runs", path);
 	if (*version > SCHEMA_VERSION) {
