@@ -261,7 +261,7 @@ bool trial_execute(const struct injection_options *options, unsigned groups, str
 	file = readable;
 	/* the child has this descriptor, too */
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-	if (options->make) /* a file that the engine does not know its way in is no message */
+	if (options->make) /* the file may be one that the engine cannot follow: the caller says nothing of it */
 		command.stderr_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (!injection_new(options, session, err) || !launch_hold(&command, &launch, err))
 		goto out;

@@ -13,16 +13,6 @@ enum {
 	EXIT_KINDS = 13
 };
 
-struct piece_parts {
-	const struct kept_piece *p;
-	const struct kept_block *blocks;
-	const struct kept_exit *exits;
-	const struct kept_span *spans;
-	const uint32_t *relocations;
-	const struct kept_return *returns;
-	const struct kept_site *sites;
-};
-
 static bool in_code(const struct kept_piece *p, uint64_t at, uint64_t bytes)
 {
 	return at <= p->code_bytes && bytes <= p->code_bytes - at;
@@ -30,9 +20,9 @@ static bool in_code(const struct kept_piece *p, uint64_t at, uint64_t bytes)
 
 static bool is_block(const struct kept_piece *p, uint32_t id) { return id == KEPT_NONE || id < p->blocks; }
 
-static bool sound_blocks(const struct piece_parts *r)
+static bool sound_blocks(const struct kept_parts *r)
 {
-	const struct kept_piece *p = r->p;
+	const struct kept_piece *p = r->piece;
 	uint64_t program = 0;
 	for (uint32_t i = 0; i < p->blocks; i++) {
 		const struct kept_block *b = &r->blocks[i];
@@ -46,9 +36,9 @@ static bool sound_blocks(const struct piece_parts *r)
 	return program == p->program_bytes;
 }
 
-static bool sound_exits(const struct piece_parts *r)
+static bool sound_exits(const struct kept_parts *r)
 {
-	const struct kept_piece *p = r->p;
+	const struct kept_piece *p = r->piece;
 	for (uint32_t i = 0; i < p->exits; i++) {
 		const struct kept_exit *x = &r->exits[i];
 		if (x->block >= p->blocks || !is_block(p, x->linked) || x->kind >= EXIT_KINDS || x->of > 2 ||
@@ -60,9 +50,9 @@ static bool sound_exits(const struct piece_parts *r)
 }
 
 /* In the order of their places, as the cache's are. */
-static bool sound_spans(const struct piece_parts *r)
+static bool sound_spans(const struct kept_parts *r)
 {
-	const struct kept_piece *p = r->p;
+	const struct kept_piece *p = r->piece;
 	for (uint32_t i = 0; i < p->spans; i++) {
 		uint32_t kind = r->spans[i].kind_id >> 29, id = r->spans[i].kind_id & 0x1fffffff;
 		bool known = (kind == KIND_SPAN_BLOCK && id < p->blocks) ||
@@ -74,9 +64,9 @@ static bool sound_spans(const struct piece_parts *r)
 	return true;
 }
 
-static bool sound_rest(const struct piece_parts *r)
+static bool sound_rest(const struct kept_parts *r)
 {
-	const struct kept_piece *p = r->p;
+	const struct kept_piece *p = r->piece;
 	for (uint32_t i = 0; i < p->relocations; i++)
 		if (!in_code(p, r->relocations[i] & ((1u << KEPT_KIND_SHIFT) - 1), PATCH_BYTES) ||
 		    r->relocations[i] >> KEPT_KIND_SHIFT > KEPT_TABLE)
@@ -99,12 +89,7 @@ bool kept_sound(const void *bytes, size_t n)
 		if (left < sizeof *p || !kept_piece_fits(p, left) || pieces == KEPT_MODULES_MOST ||
 		    p->blocks == 0 || p->blocks >= 1u << 21 || p->exits >= 1u << 22 || p->length > UINT32_MAX)
 			return false;
-		struct piece_parts r = {.p = p, .blocks = (const struct kept_block *)(p + 1)};
-		r.exits = (const struct kept_exit *)(r.blocks + p->blocks);
-		r.spans = (const struct kept_span *)(r.exits + p->exits);
-		r.relocations = (const uint32_t *)(r.spans + p->spans);
-		r.returns = (const struct kept_return *)(r.relocations + p->relocations);
-		r.sites = (const struct kept_site *)(r.returns + p->returns);
+		const struct kept_parts r = kept_parts_of(p);
 		if (!sound_blocks(&r) || !sound_exits(&r) || !sound_spans(&r) || !sound_rest(&r))
 			return false;
 		at += p->bytes, left -= p->bytes;

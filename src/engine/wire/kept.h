@@ -88,6 +88,31 @@ enum kept_relocation {
 };
 #define KEPT_KIND_SHIFT 28
 
+/* Where a piece's parts are. */
+struct kept_parts {
+	const struct kept_piece *piece;
+	const struct kept_block *blocks;
+	const struct kept_exit *exits;
+	const struct kept_span *spans;
+	const uint32_t *relocations;
+	const struct kept_return *returns;
+	const struct kept_site *sites;
+	const uint8_t *code, *program;
+};
+
+static inline struct kept_parts kept_parts_of(const struct kept_piece *p)
+{
+	struct kept_parts parts = {.piece = p, .blocks = (const struct kept_block *)(p + 1)};
+	parts.exits = (const struct kept_exit *)(parts.blocks + p->blocks);
+	parts.spans = (const struct kept_span *)(parts.exits + p->exits);
+	parts.relocations = (const uint32_t *)(parts.spans + p->spans);
+	parts.returns = (const struct kept_return *)(parts.relocations + p->relocations);
+	parts.sites = (const struct kept_site *)(parts.returns + p->returns);
+	parts.code = (const uint8_t *)(parts.sites + p->sites);
+	parts.program = parts.code + p->code_bytes;
+	return parts;
+}
+
 /* Whether bytes of a piece hold what its head says; room: how many there are. */
 static inline int kept_piece_fits(const struct kept_piece *p, uint64_t room)
 {

@@ -45,7 +45,7 @@ static unsigned long long pid_namespace(void)
 	return stat("/proc/self/ns/pid", &of) == 0 ? (unsigned long long)of.st_ino : 0;
 }
 
-/* Where there is no randomness there is no name, for it could be another one's. */
+/* Without randomness the group gets no name: it might be one that was used before. */
 static void name_group(char group[TRACE_GROUP_BYTES])
 {
 	unsigned long long random;

@@ -22,34 +22,14 @@
 
 static uint8_t used[KEPT_MODULES_MOST]; /* by piece: put in, or refused for good */
 
-/* Where a piece's parts are. */
-struct put_parts {
-	const struct kept_piece *piece;
-	const struct kept_block *blocks;
-	const struct kept_exit *exits;
-	const struct kept_span *spans;
-	const uint32_t *relocations;
-	const struct kept_return *returns;
-	const struct kept_site *sites;
-	const uint8_t *code, *program;
+/* A piece on its way into the cache. */
+struct putting {
+	struct kept_parts of;
 	uint64_t address; /* of the mapping */
 	struct code_arena *arena;
 	uint8_t *hot;         /* the code's place */
 	uint32_t block, exit; /* the first ones' numbers */
 };
-
-static struct put_parts parts_of(const struct kept_piece *p)
-{
-	struct put_parts parts = {.piece = p, .blocks = (const struct kept_block *)(p + 1)};
-	parts.exits = (const struct kept_exit *)(parts.blocks + p->blocks);
-	parts.spans = (const struct kept_span *)(parts.exits + p->exits);
-	parts.relocations = (const uint32_t *)(parts.spans + p->spans);
-	parts.returns = (const struct kept_return *)(parts.relocations + p->relocations);
-	parts.sites = (const struct kept_site *)(parts.returns + p->returns);
-	parts.code = (const uint8_t *)(parts.sites + p->sites);
-	parts.program = parts.code + p->code_bytes;
-	return parts;
-}
 
 static bool same_text(const char *a, const char *b)
 {
@@ -79,9 +59,9 @@ static const struct kept_piece *find(const struct watched_mapping *region)
 	return NULL;
 }
 
-static bool has_room(const struct put_parts *k)
+static bool has_room(const struct putting *k)
 {
-	const struct kept_piece *p = k->piece;
+	const struct kept_piece *p = k->of.piece;
 	const struct code_arena *a = k->arena;
 	return a->cold - a->hot > (long)(p->code_bytes + p->exits * 20ull + p->returns * 8ull + (1u << 18)) &&
 	       a->hot_count + p->spans + 4096 < a->spans_max && a->cold_count + p->exits + 4096 < a->spans_max &&
@@ -92,14 +72,14 @@ static bool has_room(const struct put_parts *k)
 		       rt.areas[AREA_SITES].bytes / 2;
 }
 
-static bool reached(const struct put_parts *k)
+static bool reached(const struct putting *k)
 {
-	for (uint32_t i = 0; i < k->piece->relocations; i++) {
-		uint32_t at = k->relocations[i] & ((1u << KEPT_KIND_SHIFT) - 1);
+	for (uint32_t i = 0; i < k->of.piece->relocations; i++) {
+		uint32_t at = k->of.relocations[i] & ((1u << KEPT_KIND_SHIFT) - 1);
 		int32_t value;
-		if (k->relocations[i] >> KEPT_KIND_SHIFT != KEPT_OPERAND)
+		if (k->of.relocations[i] >> KEPT_KIND_SHIFT != KEPT_OPERAND)
 			continue;
-		memcpy(&value, k->code + at, 4);
+		memcpy(&value, k->of.code + at, 4);
 		uint64_t operand = k->address + (uint64_t)(int64_t)value + at + 4;
 		if (operand - (uint64_t)k->arena->base + REACH >= 2 * REACH ||
 		    operand - (uint64_t)k->arena->end + REACH >= 2 * REACH)
@@ -109,17 +89,18 @@ static bool reached(const struct put_parts *k)
 }
 
 /* What the piece was made from is what is in memory; and none of it is translated. */
-static bool same_program(const struct put_parts *k)
+static bool same_program(const struct putting *k)
 {
 	uint8_t now[1024]; /* kept_sound(): no block is longer */
-	const uint8_t *made_from = k->program;
-	for (uint64_t number = k->address >> 12; number <= (k->address + k->piece->length - 1) >> 12; number++) {
+	const uint8_t *made_from = k->of.program;
+	for (uint64_t number = k->address >> 12; number <= (k->address + k->of.piece->length - 1) >> 12;
+	     number++) {
 		const struct page *page = cache_page(number, false);
 		if (page && page->first != NONE)
 			return false;
 	}
-	for (uint32_t i = 0; i < k->piece->blocks; i++) {
-		const struct kept_block *b = &k->blocks[i];
+	for (uint32_t i = 0; i < k->of.piece->blocks; i++) {
+		const struct kept_block *b = &k->of.blocks[i];
 		uint64_t pc = k->address + b->offset;
 		if (!safe_copy(now, (const void *)pc, b->length) || memcmp(now, made_from, b->length))
 			return false;
@@ -130,14 +111,14 @@ static bool same_program(const struct put_parts *k)
 
 static uint32_t absolute(uint32_t id, uint32_t first) { return id == KEPT_NONE ? NONE : id + first; }
 
-static void put_code(const struct put_parts *k)
+static void put_code(const struct putting *k)
 {
-	memcpy(k->hot, k->code, k->piece->code_bytes);
-	for (uint32_t i = 0; i < k->piece->relocations; i++) {
-		uint8_t *at = k->hot + (k->relocations[i] & ((1u << KEPT_KIND_SHIFT) - 1));
+	memcpy(k->hot, k->of.code, k->of.piece->code_bytes);
+	for (uint32_t i = 0; i < k->of.piece->relocations; i++) {
+		uint8_t *at = k->hot + (k->of.relocations[i] & ((1u << KEPT_KIND_SHIFT) - 1));
 		uint32_t value;
 		memcpy(&value, at, 4);
-		switch (k->relocations[i] >> KEPT_KIND_SHIFT) {
+		switch (k->of.relocations[i] >> KEPT_KIND_SHIFT) {
 		case KEPT_COUNTER: value += 16 * k->block; break;
 		case KEPT_BLOCK: value += k->block; break;
 		case KEPT_EXIT: value += k->exit; break;
@@ -146,9 +127,9 @@ static void put_code(const struct put_parts *k)
 		}
 		memcpy(at, &value, 4);
 	}
-	for (uint32_t i = 0; i < k->piece->returns; i++) {
-		uint8_t *at = k->hot + k->returns[i].at;
-		uint64_t pc = k->address + k->returns[i].offset;
+	for (uint32_t i = 0; i < k->of.piece->returns; i++) {
+		uint8_t *at = k->hot + k->of.returns[i].at;
+		uint64_t pc = k->address + k->of.returns[i].offset;
 		k->arena->cold = (uint8_t *)((uint64_t)(k->arena->cold - 8) & ~7ull);
 		memcpy(k->arena->cold, &pc, 8);
 		uint32_t distance = (uint32_t)(k->arena->cold - (at + 4));
@@ -156,11 +137,11 @@ static void put_code(const struct put_parts *k)
 	}
 }
 
-static void put_blocks(const struct put_parts *k)
+static void put_blocks(const struct putting *k)
 {
-	const uint8_t *bytes = k->program;
-	for (uint32_t i = 0; i < k->piece->blocks; i++) {
-		const struct kept_block *from = &k->blocks[i];
+	const uint8_t *bytes = k->of.program;
+	for (uint32_t i = 0; i < k->of.piece->blocks; i++) {
+		const struct kept_block *from = &k->of.blocks[i];
 		uint32_t id = k->block + i, follows = absolute(from->follows, k->block);
 		struct block *b = &rt.blocks[id];
 		*b = (struct block){.pc = k->address + from->offset,
@@ -188,16 +169,16 @@ static void put_blocks(const struct put_parts *k)
 			record_edge(id, from->edge == EDGE_FALL ? EDGE_FALL : EDGE_TAKEN);
 		cache_enter(id, follows == NONE);
 	}
-	for (uint32_t i = 0; i < k->piece->sites; i++) {
-		uint32_t id = k->block + k->sites[i].block;
-		record_site(id, k->sites[i].insn, (enum record_site_kind)k->sites[i].kind, id * 2 + 1);
+	for (uint32_t i = 0; i < k->of.piece->sites; i++) {
+		uint32_t id = k->block + k->of.sites[i].block;
+		record_site(id, k->of.sites[i].insn, (enum record_site_kind)k->of.sites[i].kind, id * 2 + 1);
 	}
 }
 
-static void put_exits(const struct put_parts *k)
+static void put_exits(const struct putting *k)
 {
-	for (uint32_t i = 0; i < k->piece->exits; i++) {
-		const struct kept_exit *from = &k->exits[i];
+	for (uint32_t i = 0; i < k->of.piece->exits; i++) {
+		const struct kept_exit *from = &k->of.exits[i];
 		uint32_t id = k->exit + i, linked = absolute(from->linked, k->block);
 		struct exit *exit = &rt.exits[id];
 		*exit = (struct exit){.target = k->address + from->target,
@@ -218,9 +199,9 @@ static void put_exits(const struct put_parts *k)
 		if (linked != NONE)
 			cache_link(id, linked, exit->thunk ? exit->thunk : rt.blocks[linked].code);
 	}
-	for (uint32_t i = 0; i < k->piece->spans; i++) {
-		uint32_t kind = k->spans[i].kind_id >> 29, id = k->spans[i].kind_id & 0x1fffffff;
-		cache_span(k->arena, k->hot + k->spans[i].offset, false, (enum span_kind)kind,
+	for (uint32_t i = 0; i < k->of.piece->spans; i++) {
+		uint32_t kind = k->of.spans[i].kind_id >> 29, id = k->of.spans[i].kind_id & 0x1fffffff;
+		cache_span(k->arena, k->hot + k->of.spans[i].offset, false, (enum span_kind)kind,
 			   id + (kind == SPAN_THUNK ? k->exit : k->block));
 	}
 }
@@ -238,7 +219,7 @@ bool kept_install(uint64_t pc)
 	const struct kept_piece *p = find(region);
 	if (!p || (p->address ? p->address != region->start : region->start < 0x80000000ull))
 		return false;
-	struct put_parts k = parts_of(p);
+	struct putting k = {.of = kept_parts_of(p)};
 	k.address = region->start;
 	k.arena = cache_arena(region->start);
 	k.hot = (uint8_t *)(((uint64_t)k.arena->hot + KEPT_ALIGN - 1) & ~(uint64_t)(KEPT_ALIGN - 1));
