@@ -14,8 +14,13 @@
  *     region/region.c         contexts: which regions a thread is in
  *     region/enter_leave.c    entering and leaving them
  *     region/stacks.c         which stack a thread is on, where regions are asked for
- *     os/thread.c             clone, fork, exit, stopping the others
+ *     os/thread.c             threads' memory, exit, stopping the others
+ *     os/clone.c              clone, fork, vfork
+ *     os/exec.c               execve
  *     os/syscall.c            system calls that need more than to be passed on
+ *     os/syscall_32.c         … by int $0x80
+ *     os/rseq.c               restartable sequences
+ *     os/user_dispatch.c      syscall user dispatch
  *     os/written.c            which memory a system call may write
  *     os/signal.c             signals: handlers, masks, alternate stacks
  *     os/signal_arrival.c     … from the kernel to the thread

@@ -1,4 +1,4 @@
-/* A thread of the program: what the runtime knows of it, and what os/thread.c does with threads. */
+/* A thread of the program: what the runtime knows of it, and what os/thread.c and os/clone.c do with threads. */
 #ifndef TARE_ENGINE_RUNTIME_THREAD_H
 #define TARE_ENGINE_RUNTIME_THREAD_H
 
@@ -152,8 +152,11 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 
 /* os/thread.c */
 struct thread *thread_new(struct record_process *process);
-long thread_clone(struct thread *t, uint64_t nr, uint64_t next);
-long thread_fork(struct thread *t, long nr, const uint64_t args[6]);
+/* A fresh area of counters, with the thread's record behind them, at the thread's place; so many bytes. */
+bool thread_record(struct thread *t, struct record_process *process);
+uint64_t thread_record_bytes(void);
+/* The entry of a child; NULL: there are too many processes. */
+struct record_process *process_reserve(const struct record_process *parent);
 void thread_exit(struct thread *t, uint64_t status);
 void process_over(struct thread *t); /* all that is counted of its process is in the record */
 void process_exit(struct thread *t, uint64_t status);
@@ -175,6 +178,10 @@ static inline struct thread *current(void)
 void thread_leaves_record(struct thread *t, bool moves);
 struct record_process *thread_part(struct record_process *old);
 bool thread_fresh_records(struct record_process *old, struct record_process *process);
+
+/* os/clone.c */
+long thread_clone(struct thread *t, uint64_t nr, uint64_t next);
+long thread_fork(struct thread *t, long nr, const uint64_t args[6]);
 
 static inline uint64_t *counter_of(const struct thread *t, uint32_t index) { return t->counters + index; }
 

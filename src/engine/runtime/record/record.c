@@ -100,6 +100,16 @@ bool attendant_lives(void)
 	return __atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE) != 0;
 }
 
+/* The attendant is to look at process->ask. */
+void request(struct record_process *process)
+{
+	struct record_session *s = rt.session;
+	uint32_t ticket = __atomic_fetch_add(&s->requests, 1, __ATOMIC_ACQ_REL);
+	uint32_t index = (uint32_t)(process - (struct record_process *)((uint8_t *)s + RECORD_PROCESSES_OFFSET));
+	__atomic_store_n(&s->queue[ticket % RECORD_QUEUE], index + 1, __ATOMIC_RELEASE);
+	sys3(SYS_futex, &s->requests, 1, 0x7fffffff); /* FUTEX_WAKE, shared */
+}
+
 /* Where the engine asks for its own mappings: below all that the kernel places for the program, whose own
    addresses are then the same whatever is counted. Only a wish. */
 uint64_t memory_place(uint64_t bytes)

@@ -1,0 +1,47 @@
+/*
+ * Syscall user dispatch (Documentation/admin-guide/syscall-user-dispatch.rst): the kernel would compare addresses
+ * of the engine's. So it is not told, and what it would do is done here.
+ */
+#include "engine/runtime/os/signal.h"
+#include "engine/runtime/os/syscall_internal.h"
+#include "engine/runtime/runtime.h"
+
+enum { DISPATCH_ALLOW = 0, DISPATCH_BLOCK = 1, SYS_USER_DISPATCH = 2 };
+
+long dispatch_set(struct thread *t)
+{
+	uint64_t mode = t->reg[X86_RSI], from = t->reg[X86_RDX], bytes = t->reg[X86_R10],
+		 selector = t->reg[X86_R8];
+	if (mode > 1 || (mode == 0 && (from || bytes || selector)))
+		return -EINVAL_;
+	if (mode == 1 && from && from + bytes <= from)
+		return -EINVAL_;
+	if (mode == 1 && selector >= 0x7ffffffff000ull)
+		return -EFAULT_;
+	t->dispatched = (uint32_t)mode;
+	t->dispatch_from = from, t->dispatch_bytes = bytes, t->dispatch_selector = selector;
+	return 0;
+}
+
+bool dispatch_takes(struct thread *t, uint64_t next)
+{
+	uint8_t selector = DISPATCH_BLOCK;
+	if (!t->dispatched || next - t->dispatch_from < t->dispatch_bytes)
+		return false;
+	if (t->dispatch_selector && !safe_copy(&selector, (const void *)t->dispatch_selector, 1))
+		signal_end(t, SIGSEGV_);
+	if (selector == DISPATCH_ALLOW)
+		return false;
+	if (selector != DISPATCH_BLOCK || (t->mask >> (SIGSYS_ - 1) & 1) || t->actions[SIGSYS_].handler == 1)
+		signal_end(t, SIGSYS_);
+	t->pc = next;
+	t->reg[X86_RCX] = next;
+	t->reg[X86_R11] = t->flags;
+	signal_force(t, SIGSYS_, SYS_USER_DISPATCH, next);
+	if (t->pending_count) {
+		struct siginfo *info = &t->pending[t->pending_count - 1];
+		info->field[1] = (uint32_t)t->reg[X86_RAX] | 0xc000003eull << 32; /* AUDIT_ARCH_X86_64 */
+		t->pending_trapno[t->pending_count - 1] = t->pending_cr2[t->pending_count - 1] = 0;
+	}
+	return true;
+}
