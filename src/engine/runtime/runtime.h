@@ -26,6 +26,7 @@
  *     os/signal_arrival.c     … from the kernel to the thread
  *     os/signal_delivery.c    … frames, handlers, return
  *     os/signal_held.c        … of faults, that the program blocks
+ *     os/foreign.c            a process that writes into another's memory
  *     os/fpstate.c            vector and x87 registers, in signal frames
  *     os/state.c              what xsave and its kin, and tiles, have touched
  *     os/mapping.c            calls that change mappings; what is its own
@@ -158,7 +159,7 @@ struct runtime {
 	uint32_t started, unused8;
 	uint32_t rseq_sections;  /* 0 not looked at, 1 none, 2 some */
 	uint32_t rseq_given;     /* an area was registered by a thread of this image */
-	uint32_t foreign_writes; /* io_uring or /proc/self/mem may write code unseen */
+	uint32_t foreign_writes; /* what may write code unseen: FOREIGN_… of cache/memory.h */
 	uint32_t traced;         /* by a program, which is to see faults that the engine finds out itself */
 	uint64_t held;           /* faults' signals for the process that came to a thread which blocks them */
 	struct siginfo held_info[32];

@@ -92,6 +92,11 @@ static void post(const struct code_file *file)
 	__atomic_fetch_add(&s->code_file_count, 1, __ATOMIC_ACQ_REL);
 }
 
+/* In place of a file's device: what stands for the inode is a process, whose memory another one writes to. */
+#define MEMORY_OF_PROCESS (~0ull)
+
+void files_post_memory(uint32_t pid) { post(&(struct code_file){MEMORY_OF_PROCESS, pid, false}); }
+
 static void opened(const struct code_file *file, bool tell)
 {
 	uint32_t n = rt.opened_count < OPENED_MAX ? rt.opened_count : OPENED_MAX, i = 0;
@@ -120,6 +125,17 @@ void file_opened(long fd)
 		return;
 	lock();
 	opened(&(struct code_file){status.device, status.inode, false}, true);
+	unlock();
+}
+
+/* Who cut it off may have no descriptor of it. */
+void file_truncated(const char *path)
+{
+	struct status status;
+	if (rt.calls_denied || failed(sys2(SYS_stat, path, &status)))
+		return;
+	lock();
+	opened(&(struct code_file){status.device, status.inode, true}, true);
 	unlock();
 }
 
@@ -178,13 +194,19 @@ void files_look(void)
 	if (count == rt.code_files_seen)
 		return;
 	lock();
-	if (count - rt.code_files_seen > RECORD_CODE_FILES)
+	bool missed = count - rt.code_files_seen > RECORD_CODE_FILES;
+	if (missed)
 		memory_file_written(NULL); /* some were missed: every file's */
 	for (uint32_t i = 0; i < RECORD_CODE_FILES; i++) {
 		struct code_file file = {s->code_files[i].device,
 					 __atomic_load_n(&s->code_files[i].inode, __ATOMIC_ACQUIRE), true};
-		if (file.inode)
-			opened(&file, false);
+		if (file.device != MEMORY_OF_PROCESS) {
+			if (file.inode)
+				opened(&file, false);
+		} else if (missed || file.inode == rt.process->pid) {
+			memory_foreign();
+			cache_drop_range(0x10000, 0x800000000000ull);
+		}
 	}
 	rt.code_files_seen = count;
 	unlock();

@@ -430,7 +430,7 @@ void memory_forked(void)
 
 void memory_foreign(void)
 {
-	rt.foreign_writes |= 1;
+	rt.foreign_writes |= FOREIGN_ANY;
 	for (uint32_t i = 0; i <= rt.page_mask; i++)
 		if (rt.pages[i].number && rt.pages[i].state == PAGE_PROTECTED) {
 			release(&rt.pages[i]);

@@ -19,6 +19,10 @@ enum page_state {
 	PAGE_OPEN /* as checked, while the kernel may write there */
 };
 
+/* What may write code unseen. ANY: writable code is compared; MEMORY: /proc/PID/mem is open for writing; RING:
+ * there is an io_uring */
+enum { FOREIGN_ANY = 1, FOREIGN_MEMORY = 2, FOREIGN_RING = 4 };
+
 /* written: see cache/files.c */
 struct watched_mapping {
 	uint64_t start, end;
@@ -61,12 +65,14 @@ bool memory_settle(uint64_t pc, uint64_t length);
 
 /* cache/files.c; not under rt.lock but for file_mapped and file_written */
 void file_opened(long fd);
+void file_truncated(const char *path);            /* the program's */
 void file_opened_how(long fd, uint64_t flags);    /* as open(2) has them */
 uint32_t file_memory_of(long fd, uint64_t flags); /* the number of the process whose memory it is, or 0 */
 void file_mapped(long fd, bool shared);
 bool file_written(uint64_t device, uint64_t inode, const char *path);
 bool mapping_is_of(const struct watched_mapping *region, const struct code_file *file);
 void files_look(void);
+void files_post_memory(uint32_t pid); /* that process's engine is to take its code for changed */
 
 /* os/maps.c, under rt.lock. False: there is no /proc */
 struct mapping {

@@ -5,12 +5,14 @@
 
 #include "engine/runtime/os/sys.h"
 
+struct record_process;
 struct thread;
 
 #pragma GCC visibility push(hidden)
 
 /* os/syscall.c */
 void system_call(struct thread *t, uint32_t block, uint64_t next);
+long pass_on_unlocked(struct thread *t, uint64_t nr);
 void rseq_library(long fd);
 void system_call_32(struct thread *t, uint32_t block, uint64_t next);
 
@@ -33,6 +35,12 @@ bool written_now(uint64_t start, uint64_t end); /* under rt.lock */
 /* os/own_status.c; not under rt.lock */
 void own_status_opened(long fd);
 void own_status_read(const struct thread *t, uint64_t nr, long result);
+
+/* os/foreign.c; not under rt.lock */
+bool foreign_own(uint32_t id);                       /* is it a thread of this process? */
+struct record_process *foreign_process(uint32_t id); /* of the session, by the number of a thread; or NULL */
+long foreign_write(struct thread *t, uint64_t nr);   /* process_vm_writev into another process */
+void foreign_file_write(long fd);                    /* before it: perhaps to another's /proc/PID/mem */
 
 /* os/seccomp.c */
 bool filter_call(struct thread *t, uint64_t nr, long *result);

@@ -122,6 +122,18 @@ static void advised(struct thread *t, uint64_t at, uint64_t length, uint64_t adv
 		rt.forks_differ = 1;
 }
 
+/* The process is perhaps this one, by a descriptor of it. */
+static void advised_vector(struct thread *t)
+{
+	const uint64_t *r = t->reg;
+	uint64_t range[2];
+	for (uint64_t i = 0; i < r[X86_RDX]; i++)
+		if (!safe_copy(range, (const void *)(r[X86_RSI] + i * sizeof range), sizeof range))
+			break;
+		else
+			advised(t, range[0], range[1], r[X86_R10]);
+}
+
 static void moved(struct thread *t, uint64_t to, bool code)
 {
 	const uint64_t *r = t->reg;
@@ -160,7 +172,7 @@ static long change(struct thread *t, uint64_t nr)
 		memory_release(0, ADDRESSES);
 	}
 	long result = pass_on(t, nr);
-	if (result == ABORTED || (failed(result) && nr != SYS_madvise))
+	if (result == ABORTED || (failed(result) && nr != SYS_madvise && nr != SYS_process_madvise))
 		return result;
 	if (rt.served)
 		result = served_mapping(t, nr, result);
@@ -180,6 +192,7 @@ static long change(struct thread *t, uint64_t nr)
 		stream_objects_unmapped(t, a, b);
 		break;
 	case SYS_madvise: advised(t, a, b, c); break;
+	case SYS_process_madvise: advised_vector(t); break;
 	case SYS_mremap: moved(t, (uint64_t)result, code); break;
 	case SYS_shmat:
 	case SYS_shmdt:

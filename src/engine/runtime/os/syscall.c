@@ -28,7 +28,7 @@ static void count_call(struct thread *t, uint64_t nr)
 }
 
 /* A call that may wait, with rt.lock free: the record may go on in another part meanwhile. */
-static long pass_on_unlocked(struct thread *t, uint64_t nr)
+long pass_on_unlocked(struct thread *t, uint64_t nr)
 {
 	enum signals_shown shown = signals_show(t, nr);
 	if (shown == SIGNALS_CAME)
@@ -91,14 +91,18 @@ static long arch(struct thread *t, uint64_t nr)
 	return result;
 }
 
-/* Another process, if it is one of this record, has its memory written to by this one. */
 static void poked(uint32_t pid, const char *why)
 {
-	struct record_process *all = (struct record_process *)((uint8_t *)rt.session + RECORD_PROCESSES_OFFSET);
-	uint32_t count = __atomic_load_n(&rt.session->process_count, __ATOMIC_ACQUIRE);
-	for (uint32_t i = 0; i < count && i < RECORD_PROCESSES_MAX; i++)
-		if (all[i].pid == pid && all[i].state == RECORD_RUNNING)
-			inexact_process(&all[i], why);
+	struct record_process *process = foreign_process(pid);
+	if (process)
+		inexact_process(process, why);
+}
+
+/* Together they write code that the program may not, at any moment. */
+static void ring_and_memory(void)
+{
+	if ((rt.foreign_writes & FOREIGN_RING) && (rt.foreign_writes & FOREIGN_MEMORY))
+		inexact("io_uring may write code through /proc/PID/mem, which the engine does not see");
 }
 
 static void opened_file(long fd, uint64_t flags)
@@ -108,11 +112,12 @@ static void opened_file(long fd, uint64_t flags)
 	own_status_opened(fd);
 	if (!pid)
 		return;
-	if (pid != (uint32_t)sys0(SYS_getpid))
+	if (!foreign_own(pid))
 		poked(pid, "another process could write to its memory by /proc, perhaps into its code");
 	lock(); /* also then: in a namespace of its own it may be called otherwise there */
 	memory_foreign();
-	rt.foreign_writes |= 2;
+	rt.foreign_writes |= FOREIGN_MEMORY;
+	ring_and_memory();
 	unlock();
 }
 
@@ -143,7 +148,8 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_shmat:
 	case SYS_shmdt:
 	case SYS_remap_file_pages:
-	case SYS_mseal: return mapping_call(t, nr);
+	case SYS_mseal:
+	case SYS_process_madvise: return mapping_call(t, nr);
 	case SYS_brk: return heap_call(t);
 	case SYS_clone:
 	case SYS_clone3:
@@ -163,6 +169,8 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 		lock();
 		memory_foreign();
 		inline_careful();
+		rt.foreign_writes |= FOREIGN_RING;
+		ring_and_memory();
 		unlock();
 		break;
 	case SYS_pkey_alloc:
@@ -182,6 +190,21 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 		if ((uint32_t)r[X86_RSI] == USERFAULTFD_IOC_NEW_)
 			rt.user_faults = 1;
 		break;
+	case SYS_io_uring_enter: {
+		long result = pass_on_unlocked(t, nr);
+		if (rt.foreign_writes & FOREIGN_MEMORY) {
+			lock();
+			cache_drop_range(0x10000, 0x800000000000ull);
+			unlock();
+		}
+		return result;
+	}
+	case SYS_truncate: {
+		long result = pass_on_unlocked(t, nr);
+		if (!result)
+			file_truncated((const char *)r[X86_RDI]);
+		return result;
+	}
 	case SYS_creat:
 	case SYS_memfd_create: {
 		long result = pass_on_unlocked(t, nr);
@@ -210,7 +233,9 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_pwrite64:
 	case SYS_writev:
 	case SYS_pwritev:
-		if (rt.foreign_writes & 2) { /* perhaps to /proc/self/mem */
+	case SYS_pwritev2:
+		if (rt.foreign_writes & FOREIGN_MEMORY) { /* perhaps to /proc/PID/mem */
+			foreign_file_write((int32_t)r[X86_RDI]);
 			long result = pass_on_unlocked(t, nr);
 			lock();
 			cache_drop_range(0x10000, 0x800000000000ull);
@@ -240,13 +265,8 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 	}
 	/* into itself it is a write like any other, that the engine's protection must not stop */
 	case SYS_process_vm_writev: {
-		if ((uint32_t)r[X86_RDI] != (uint32_t)sys0(SYS_getpid)) {
-			long written = pass_on_unlocked(t, nr);
-			if (written == -EFAULT_) /* its engine may protect what natively could be written */
-				poked((uint32_t)r[X86_RDI],
-				      "another process could not write into its memory, perhaps its code");
-			return written;
-		}
+		if (!foreign_own((uint32_t)r[X86_RDI]))
+			return foreign_write(t, nr);
 		written_everything(t);
 		written_open(t);
 		long result = pass_on_unlocked(t, nr);

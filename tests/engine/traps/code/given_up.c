@@ -1,6 +1,7 @@
-/* fact: code whose pages are given up is not run from memory of it: madvise over a hole, shmdt, a file that is cut off */
+/* fact: code whose pages are given up is not run from memory of it: madvise over a hole, shmdt, process_madvise, a file that is cut off */
 #include "trap.h"
 #include <sys/shm.h>
+#include <sys/uio.h>
 
 static char *code;
 
@@ -8,6 +9,20 @@ static void run_it(void) { _exit(call_code(code)); }
 
 int main(void)
 {
+	/* first: whoever has forked has all files that it ever wrote looked at */
+	char path[] = "/tmp/given-up-XXXXXX", text[16];
+	int fd = mkstemp(path);
+	write_return(text, 15);
+	if (fd < 0 || write(fd, text, 6) != 6 || close(fd))
+		return 7;
+	fd = open(path, O_RDONLY);
+	code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	fact_equal(call_code(code), 15, "code in a file that nobody has open for writing");
+	if (truncate(path, 0))
+		return 8;
+	fact_equal(end_in_child(run_it), 1000 + SIGBUS, "which was cut off by its name");
+	unlink(path);
+
 	int all = PROT_READ | PROT_WRITE | PROT_EXEC;
 	code = map_anywhere(3 * 4096, all);
 	munmap(code + 4096, 4096);
@@ -22,6 +37,18 @@ int main(void)
 		wrong += end_in_child(run_it) != 1000 + SIGSEGV; /* zeros */
 	}
 	fact_equal(wrong, 0, "madvise over a hole: what is there is given up all the same");
+
+	/* of itself, by its own number: all advice since Linux 6.13 */
+	int self = (int)syscall(434 /* pidfd_open */, getpid(), 0);
+	char *whole = code;
+	code = map_anywhere(4096, all); /* one that the engine has not come to compare */
+	write_return(code, 8);
+	wrong = call_code(code) != 8;
+	struct iovec given = { code, 4096 };
+	if (syscall(440 /* process_madvise */, self, &given, 1, MADV_DONTNEED, 0) == 4096)
+		wrong += end_in_child(run_it) != 1000 + SIGSEGV;
+	code = whole;
+	fact_equal(wrong, 0, "process_madvise, where the kernel takes this advice");
 
 	int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0700);
 	char *shared = shmat(id, NULL, SHM_EXEC);
@@ -41,7 +68,7 @@ int main(void)
 	fact_equal(call_code(again), 13, "and written again");
 	shmctl(id, IPC_RMID, NULL);
 
-	int fd = memfd_create("given-up", 0);
+	fd = memfd_create("given-up", 0);
 	if (fd < 0 || ftruncate(fd, 4096))
 		return 4;
 	code = mmap(NULL, 4096, all, MAP_SHARED, fd, 0);

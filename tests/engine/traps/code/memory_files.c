@@ -4,21 +4,30 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 static char *code;
 static int value;
 
-static void runs_as_written(int memory, const char *text)
+static long write_at(int memory, const void *bytes, int way)
+{
+	struct iovec from = { (void *)bytes, 6 };
+	return way ? syscall(328 /* pwritev2 */, memory, &from, 1, (long)code, 0L, 0) : pwrite(memory, bytes, 6, (long)code);
+}
+
+static void runs_as_written_by(int memory, const char *text, int way)
 {
 	long wrong = memory < 0;
 	for (int i = 0; i < 3 && !wrong; i++) {
 		char bytes[16];
 		write_return(bytes, ++value);
-		wrong += pwrite(memory, bytes, 6, (long)code) != 6 || call_code(code) != value;
+		wrong += write_at(memory, bytes, way) != 6 || call_code(code) != value;
 	}
 	fact(!wrong, text);
 	close(memory);
 }
+
+static void runs_as_written(int memory, const char *text) { runs_as_written_by(memory, text, 0); }
 
 static int opened_by_openat2(void)
 {
@@ -37,7 +46,7 @@ int main(int argc, char **argv)
 	/* a way that the engine does not see must not be hidden by one that it saw before: each is a process of its own */
 	const char *way = argv[1];
 	if (!way) {
-		static const char *const ways[] = { "folder", "current", "long", "link", "openat2", "filter" };
+		static const char *const ways[] = { "folder", "current", "long", "link", "openat2", "pwritev2", "filter" };
 		rmdir(link);
 		for (unsigned i = 0; i < sizeof ways / sizeof *ways; i++) {
 			int status = -1;
@@ -74,6 +83,8 @@ int main(int argc, char **argv)
 		else
 			runs_as_written(memory, "by openat2");
 	}
+	else if (!strcmp(way, "pwritev2"))
+		runs_as_written_by(open("/proc/self/mem", O_RDWR), "written by pwritev2", 1);
 	else if (!strcmp(way, "filter")) {
 		struct sock_filter allow = { BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW };
 		struct sock_fprog filter = { 1, &allow };

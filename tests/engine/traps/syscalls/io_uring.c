@@ -63,5 +63,14 @@ int main(void)
 		wrong += call_code(code) != i;
 	}
 	fact_equal(wrong, 0, "code read by io_uring runs as read");
+	/* where only that file can write */
+	int memory = open("/proc/self/mem", O_RDWR);
+	wrong = mprotect(code, 4096, PROT_READ | PROT_EXEC) != 0;
+	for (int i = 100; i < 110; i++) {
+		write_return(text, i);
+		wrong += one((struct io_uring_sqe){ .opcode = IORING_OP_WRITE, .fd = memory, .addr = (unsigned long)text, .len = 6, .off = (unsigned long)code }) != 6;
+		wrong += call_code(code) != i;
+	}
+	fact_equal(wrong, 0, "code that it writes through /proc/self/mem runs as written");
 	return trap_done();
 }

@@ -1,0 +1,214 @@
+/*
+ * A process that writes into the memory of another one of the session, by process_vm_writev(2) or /proc/PID/mem.
+ *
+ * The other's engine would not see that its code is another now, and what it protects against writing could not be
+ * written by the first of the two calls.
+ *
+ *     writer:  notice ──► waits each thread of the other in a system call? ──► the write, past its engine's protection
+ *     other:   … the call ends ──► files_look(): its code is forgotten, writable code compared from now on
+ *
+ * What always holds:
+ *  1. The notice is there before the write. Whoever was in a system call then looks before it executes anything. A
+ *     thread that was not may execute old code until its next call: then the other process is marked not exact.
+ *  2. What the program itself has made unwritable stays so: the other's own list of its mappings is asked.
+ *  3. What is read of the other is untrusted. It decides only about writes that the program may make by itself.
+ *
+ * Not seen: a process that is not in this record, or whose engine lies elsewhere.
+ */
+#include "engine/runtime/cache/memory.h"
+#include "engine/runtime/entry.h"
+#include "engine/runtime/os/calls.h"
+#include "engine/runtime/runtime.h"
+#include "engine/runtime/thread.h"
+
+enum { SYS_process_vm_readv = 310, O_WRONLY_CLOEXEC = 02000001, PIECE = 32, VECTORS_MAX = 1024 };
+
+struct vector {
+	uint64_t at, bytes;
+};
+
+struct other {
+	uint32_t pid;
+	struct record_process *process;
+	const struct watched_mapping *mappings;
+	uint32_t mapping_count;
+	bool compares; /* its writable code before each execution, already */
+};
+
+static bool read_other(uint32_t pid, void *to, const void *from, uint64_t bytes)
+{
+	struct vector here = {(uint64_t)to, bytes}, there = {(uint64_t)from, bytes};
+	return sys6(SYS_process_vm_readv, pid, (uint64_t)&here, 1, (uint64_t)&there, 1, 0) == (long)bytes;
+}
+
+struct record_process *foreign_process(uint32_t id)
+{
+	struct record_process *all = (struct record_process *)((uint8_t *)rt.session + RECORD_PROCESSES_OFFSET);
+	uint32_t count = __atomic_load_n(&rt.session->process_count, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < count && i < RECORD_PROCESSES_MAX; i++)
+		if (all[i].state == RECORD_RUNNING && all[i].pid &&
+		    (all[i].pid == id ||
+		     !sys3(SYS_tgkill, all[i].pid, id, 0))) /* a thread's number stands for it */
+			return &all[i];
+	return NULL;
+}
+
+bool foreign_own(uint32_t id)
+{
+	long own = sys0(SYS_getpid);
+	return id == (uint32_t)own || (!rt.calls_denied && !sys3(SYS_tgkill, own, id, 0));
+}
+
+/* Its engine is at the same place, and so is its state. */
+static bool look_at(struct other *other)
+{
+	uint64_t image[2];
+	uint32_t foreign;
+	if (!read_other(other->pid, image, &rt.image, sizeof image) || image[0] != rt.image ||
+	    image[1] != rt.image_bytes || !read_other(other->pid, &other->mappings, &rt.mappings, 8) ||
+	    !read_other(other->pid, &other->mapping_count, &rt.mapping_count, 4) ||
+	    !read_other(other->pid, &foreign, &rt.foreign_writes, 4))
+		return false;
+	other->compares = foreign & FOREIGN_ANY;
+	return other->mapping_count <= MAPPINGS_MAX;
+}
+
+/* The protection that its program gave a page of code; 0: there is none. */
+static uint32_t protection_of(const struct other *other, uint64_t start, uint64_t end)
+{
+	struct watched_mapping piece[PIECE];
+	for (uint32_t at = 0; at < other->mapping_count; at += PIECE) {
+		uint32_t n = other->mapping_count - at < PIECE ? other->mapping_count - at : PIECE;
+		if (!read_other(other->pid, piece, other->mappings + at, n * sizeof *piece))
+			return 0;
+		for (uint32_t i = 0; i < n; i++)
+			if (piece[i].start < end && piece[i].end > start && (piece[i].protection & PROT_EXEC_))
+				return piece[i].protection;
+	}
+	return 0;
+}
+
+static bool all_wait(uint32_t pid)
+{
+	struct thread **threads;
+	uint32_t *states, most;
+	if (!read_other(pid, &threads, &rt.threads, 8) || !read_other(pid, &states, &rt.slot_state, 8) ||
+	    !read_other(pid, &most, &rt.slots_max, 4))
+		return false;
+	for (uint32_t i = 0; i < most; i++) {
+		struct thread *thread;
+		uint32_t state, in_call;
+		if (!read_other(pid, &thread, threads + i, 8))
+			return false;
+		if (!thread)
+			break;
+		if (!read_other(pid, &state, states + i, 4) ||
+		    (state && (!read_other(pid, &in_call, &thread->in_call, 4) || !in_call)))
+			return false;
+	}
+	return true;
+}
+
+static void foreign_notice(struct record_process *process, const char *why)
+{
+	files_post_memory(process->pid);
+	if (!all_wait(process->pid))
+		inexact_process(process, why);
+}
+
+static bool vector_at(uint64_t vectors, uint64_t i, struct vector *vector)
+{
+	return safe_copy(vector, (const void *)(vectors + i * sizeof *vector), sizeof *vector);
+}
+
+/* Behind the first `done` bytes, piece by piece of a page: the other's engine may have been in the way. */
+static long write_rest(const struct other *other, const uint64_t *r, uint64_t done)
+{
+	struct vector from = {0, 0}, to = {0, 0};
+	uint64_t from_next = 0, to_next = 0, skip = done;
+	long memory = -1;
+	char path[32] = "/proc/", digits[12];
+	uint32_t n = 0;
+	size_t length = text_length(path);
+	for (uint32_t rest = other->pid; rest; rest /= 10)
+		digits[n++] = (char)('0' + rest % 10);
+	while (n)
+		path[length++] = digits[--n];
+	memcpy(path + length, "/mem", 5);
+	for (;;) {
+		while (!from.bytes && from_next < r[X86_RDX])
+			if (!vector_at(r[X86_RSI], from_next++, &from))
+				goto out;
+		while (!to.bytes && to_next < r[X86_R8])
+			if (!vector_at(r[X86_R10], to_next++, &to))
+				goto out;
+		if (!from.bytes || !to.bytes)
+			goto out;
+		uint64_t bytes = from.bytes < to.bytes ? from.bytes : to.bytes, page = 4096 - to.at % 4096;
+		long wrote;
+		bytes = skip ? (skip < bytes ? skip : bytes) : page < bytes ? page : bytes;
+		if (skip) {
+			wrote = (long)bytes;
+			skip -= bytes;
+		} else {
+			struct vector here = {from.at, bytes}, there = {to.at, bytes};
+			wrote = sys6(SYS_process_vm_writev, other->pid, (uint64_t)&here, 1, (uint64_t)&there, 1,
+				     0);
+			if (wrote == -EFAULT_ && (protection_of(other, to.at, to.at + bytes) & PROT_WRITE_)) {
+				if (memory < 0)
+					memory = sys3(SYS_open, path, O_WRONLY_CLOEXEC, 0);
+				wrote = memory < 0 ? memory : sys4(SYS_pwrite64, memory, from.at, bytes, to.at);
+			}
+			if (wrote <= 0)
+				goto out;
+			done += (uint64_t)wrote;
+		}
+		from.at += (uint64_t)wrote, from.bytes -= (uint64_t)wrote;
+		to.at += (uint64_t)wrote, to.bytes -= (uint64_t)wrote;
+	}
+out:
+	if (memory >= 0)
+		sys1(SYS_close, memory);
+	return done ? (long)done : -EFAULT_;
+}
+
+long foreign_write(struct thread *t, uint64_t nr)
+{
+	static const char why[] = "another process wrote into its code while it ran";
+	uint64_t *r = t->reg, bytes = 0;
+	struct other other = {.process = foreign_process((uint32_t)r[X86_RDI])};
+	bool code = false;
+	if (!other.process || rt.calls_denied || r[X86_R8] > VECTORS_MAX || r[X86_RDX] > VECTORS_MAX)
+		return pass_on_unlocked(t, nr);
+	other.pid = other.process->pid;
+	bool seen = look_at(&other);
+	for (uint64_t i = 0; i < r[X86_RDX]; i++) {
+		struct vector from;
+		if (!vector_at(r[X86_RSI], i, &from))
+			break;
+		bytes += from.bytes;
+	}
+	for (uint64_t i = 0; seen && !other.compares && !code && i < r[X86_R8]; i++) {
+		struct vector to;
+		if (!vector_at(r[X86_R10], i, &to))
+			break;
+		code = to.bytes && protection_of(&other, to.at, to.at + to.bytes);
+	}
+	if (code)
+		foreign_notice(other.process, why);
+	long result = pass_on_unlocked(t, nr);
+	if (seen && (result == -EFAULT_ || (result >= 0 && (uint64_t)result < bytes)))
+		result = write_rest(&other, r, result < 0 ? 0 : (uint64_t)result);
+	else if (result == -EFAULT_) /* its engine may protect what natively could be written */
+		inexact_process(other.process,
+				"another process could not write into its memory, perhaps its code");
+	return result;
+}
+
+void foreign_file_write(long fd)
+{
+	uint32_t pid = file_memory_of(fd, 2);
+	struct record_process *process = pid && !foreign_own(pid) ? foreign_process(pid) : NULL;
+	if (process)
+		foreign_notice(process, "another process wrote to its memory by /proc, perhaps into its code");
+}
