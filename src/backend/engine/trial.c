@@ -257,6 +257,11 @@ bool trial_execute(const struct injection_options *options, unsigned groups, str
 	 * executed */
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 	int readable = open(path, O_RDONLY | O_CLOEXEC);
+	if (readable < 0) {
+		error_set_errno(err, ERROR_SYSTEM, errno, "cannot open '%s'", path);
+		error_hint(err, "the engine needs /proc: mount -t proc proc /proc");
+		goto out;
+	}
 	close(file);
 	file = readable;
 	/* the child has this descriptor, too */

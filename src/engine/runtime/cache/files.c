@@ -10,8 +10,8 @@
  *  1. rt.opened has the files that this process, or one that it was forked from, has opened for writing last. A
  *     library that a program has written and closed before it maps it is as good as any.
  *  2. Who finds that such a file is code says so to the processes that were forked from the same one, by the
- *     session: they look behind their next system call. Other programs, which do not have the file mapped, are not
- *     seen.
+ *     session: they look behind their next system call. So says who opens a file for writing that has contents
+ *     and may be executed: other programs may have it mapped. Of others nobody hears who did not write them.
  */
 #include "engine/runtime/cache/memory.h"
 #include "engine/runtime/runtime.h"
@@ -26,12 +26,17 @@ enum {
 	PROC_MAGIC = 0x9fa0,
 	F_GETFL_ = 3,
 	ACCESS_MODE = 3,
-	TRUNCATES = 01000
+	TRUNCATES = 01000,
+	FILE_KIND = 0170000,
+	REGULAR_FILE = 0100000,
+	EXECUTABLE_BY_ANY = 0111
 };
 
 struct status {
 	uint64_t device, inode, links;
-	uint8_t rest[120];
+	uint32_t mode, user, group, unused;
+	uint64_t special, bytes;
+	uint8_t rest[88];
 }; /* struct stat, 144 bytes */
 _Static_assert(sizeof(struct status) == 144, "the kernel's layout");
 
@@ -123,8 +128,12 @@ void file_opened(long fd)
 	struct status status;
 	if (failed(fd) || rt.calls_denied || failed(sys2(SYS_fstat, fd, &status)))
 		return;
+	struct code_file file = {status.device, status.inode, false};
 	lock();
-	opened(&(struct code_file){status.device, status.inode, false}, true);
+	opened(&file, true);
+	/* what may run elsewhere counts as written there from now on; not a file that is new */
+	if ((status.mode & FILE_KIND) == REGULAR_FILE && (status.mode & EXECUTABLE_BY_ANY) && status.bytes)
+		post(&file);
 	unlock();
 }
 

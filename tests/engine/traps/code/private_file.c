@@ -1,4 +1,4 @@
-/* fact: code of a private mapping of a file runs as the file is, whoever writes it: pwrite, a shared mapping, a child, a later open
+/* fact: code of a private mapping of a file runs as the file is, whoever writes it: pwrite, a shared mapping, a child, a later open, another program
  * A page shows the file until it is written to by way of the mapping: then it is a copy. */
 #include "trap.h"
 
@@ -27,8 +27,44 @@ static int opened(int how)
 	return fd >= 0 ? fd : open(path, O_WRONLY); /* openat2 is younger than some kernels */
 }
 
-int main(void)
+/* What another program does, which has not the file mapped. */
+static int written_by_program(char **argv)
 {
+	int fd = open(argv[1], O_WRONLY | O_CREAT, 0700);
+	write_file(fd, atoi(argv[2]));
+	return close(fd);
+}
+
+static long by_another_program(void)
+{
+	char folder[] = "/tmp/private-file-XXXXXX", name[64], value[16], *code = NULL;
+	long wrong = !mkdtemp(folder);
+	snprintf(name, sizeof name, "%s/code", folder);
+	for (int i = 40; i < 44; i++) {
+		snprintf(value, sizeof value, "%d", i);
+		pid_t child = fork();
+		if (!child) {
+			execl("/proc/self/exe", "private_file", name, value, (char *)NULL);
+			_exit(90);
+		}
+		wrong += end_of(child) != 0;
+		if (!code) {
+			int fd = open(name, O_RDONLY);
+			code = map_private(fd, PROT_READ | PROT_EXEC);
+			close(fd);
+		}
+		wrong += call_code(code) != i;
+	}
+	munmap(code, 4096);
+	unlink(name);
+	rmdir(folder);
+	return wrong;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3)
+		return written_by_program(argv);
 	int fd = mkstemp(path);
 	if (fd < 0 || ftruncate(fd, 4096))
 		return 2;
@@ -83,6 +119,7 @@ int main(void)
 		wrong += call_code(code) != 30 + how;
 		munmap(code, 4096);
 	}
+	fact_equal(by_another_program(), 0, "changed by another program, where the file may be executed");
 	fact_equal(wrong, 0, "opened for writing after it ran, by this process and by a child");
 
 	fd = open(path, O_RDWR);
