@@ -1,4 +1,5 @@
-/* Putting the runtime into a process that ptrace has stopped at its exec. For injection_internal.h and attendant.c only. */
+/* Putting the runtime into a process that ptrace has stopped at its exec. For injection_internal.h and attendant.c
+ * only. */
 #ifndef TARE_ENGINE_INJECT_TAKEOVER_H
 #define TARE_ENGINE_INJECT_TAKEOVER_H
 

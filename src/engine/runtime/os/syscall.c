@@ -335,7 +335,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	if (nr == SYS_exit || nr == SYS_exit_group || nr == SYS_execve || nr == SYS_execveat)
 		count_call(t, nr); /* they may not come back */
 	own_record_before(t, nr);
-	stream_call(t);
+	stream_call(t, call_only_waits(t, nr));
 	written_begin(t, nr);
 	long result = one_call(t, nr, next);
 	written_end(t);

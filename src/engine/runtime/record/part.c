@@ -26,7 +26,7 @@
 
 static void wait_closed(void) { sys4(SYS_futex, &rt.closing, FUTEX_WAIT_PRIVATE_, 1, 0); }
 
-static bool only_waits(const struct thread *t, uint64_t nr)
+bool call_only_waits(const struct thread *t, uint64_t nr)
 {
 	switch (nr) {
 	case SYS_poll:
@@ -52,7 +52,7 @@ static bool only_waits(const struct thread *t, uint64_t nr)
 
 void call_begin(struct thread *t, uint64_t nr)
 {
-	t->record->waits = only_waits(t, nr);
+	t->record->waits = call_only_waits(t, nr);
 	__atomic_store_n(&t->record->call, (uint32_t)nr + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&t->in_call, 1, __ATOMIC_RELEASE);
 }

@@ -468,6 +468,17 @@ void stream_calls_run(struct thread *t, const uint64_t *from, size_t n)
 	calls_settle(&calls, t->calls);
 }
 
+void stream_calls_undo(struct thread *t, uint32_t block, unsigned done)
+{
+	uint64_t counts[RECORD_CALL_EVENTS] = {0};
+	if (!follows(t) || block >= rt.block_count)
+		return;
+	partial(block, done, counts);
+	for (uint32_t e = 0; e < calls.record->n_events; e++)
+		t->calls->totals[e] -= blocks[block].counts[e] - counts[e];
+	calls_settle(&calls, t->calls);
+}
+
 bool stream_calls_run_models(const struct thread *t) { return calls.model && follows(t); }
 
 void stream_handler(struct thread *t, uint64_t interrupted, uint64_t stack, uint64_t stack_bytes)

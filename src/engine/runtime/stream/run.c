@@ -301,14 +301,6 @@ void stream_flush(struct thread *t)
 	models_end();
 }
 
-/* Another thread may wait for this call, or see what it does: what this one did is before what that one does then.
- * Without sharing to be counted, and so in larger buffers, that order is not worth its time. */
-void stream_call(struct thread *t)
-{
-	if (rt.trace && in_turns())
-		stream_flush(t);
-}
-
 uint64_t stream_counts(void) { return machine_count() * sizeof(struct model_counts) / 8; }
 
 /* What quiet blocks have counted is of the function that control is in, at pc. models_lock is held */
@@ -336,6 +328,17 @@ static void end(struct thread *t, uint64_t pc)
 	say_quiet(t, pc);
 	models_end();
 	stream_flush(t);
+}
+
+/* Another thread may wait for this call, or see what it does: what this one did is before what that one does then.
+ * Without sharing to be counted, and so in larger buffers, that order is not worth its time. A thread that is
+ * killed in a call that only waits is counted whole: what is in its buffer then would be lost. */
+void stream_call(struct thread *t, bool only_waits)
+{
+	if (rt.trace && only_waits)
+		end(t, t->pc);
+	else if (rt.trace && in_turns())
+		stream_flush(t);
 }
 
 static void flush_all(void)
@@ -520,9 +523,10 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 			memcpy(at + 1, record, size * 8);
 		}
 		inline_began(t, done ? 1ull << 63 : inline_behind(t, t->trace));
-	} else { /* it was run already: an execve that a signal prevented at the last moment */
+	} else { /* it was run already, before a call that a signal prevented at the last moment */
 		for (uint32_t i = 0; i < t->models->n; i++)
 			t->model_counts[i].stream[STREAM_INSTRUCTIONS]--;
+		stream_calls_undo(t, id, done);
 	}
 	models_end();
 }

@@ -133,8 +133,9 @@ bool stream_record_left(struct record_process *fresh);
 bool stream_thread(struct thread *t); /* a thread begins, or its record is another */
 void stream_fs_changed(struct thread *t);
 void stream_flush(struct thread *t);
-void stream_call(struct thread *t); /* before a system call: it may hand something over to another thread */
-uint64_t stream_counts(void);       /* words of a thread's model_counts */
+/* Before a system call: it may hand something over to another thread, or be the last. */
+void stream_call(struct thread *t, bool only_waits);
+uint64_t stream_counts(void); /* words of a thread's model_counts */
 /* the thread ends, and unless it is a vfork's child its process; the others are stopped */
 void stream_end(struct thread *t);
 void stream_orphan(struct thread *t); /* a child that has no record */
@@ -222,6 +223,8 @@ void stream_calls_begin(struct thread *t); /* another thread in it: without a ca
 void stream_calls_copy(struct thread *child, const struct thread *t); /* … or in its parent's frames */
 void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module);
 void stream_calls_run(struct thread *t, const uint64_t *from, size_t n);
+/* Only `done` instructions of the block that was run last were executed. rt.models_lock is held. */
+void stream_calls_undo(struct thread *t, uint32_t block, unsigned done);
 /* The instruction's items are wanted for the graph's events, though nothing else asks for accesses. */
 bool stream_calls_needs_items(const struct x86_insn *insn);
 bool stream_calls_run_models(const struct thread *t); /* stream_calls_run() does so: an event is a model's */
