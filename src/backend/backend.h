@@ -65,6 +65,7 @@ struct target {
 	bool turned;                 /* turn() will be called */
 	bool begins_off;             /* not counted before that */
 	bool keep;                   /* translations of the engine's, for the next run, and those of the last */
+	bool no_sharing;             /* each process translates for itself, instead of taking what others have */
 	bool follow_children;        /* count what the target forks and clones */
 	bool per_thread;             /* a row of readings per thread (PROCESSES, THREADS); threads that start
 	                                  later are in the row of the one that started them … */

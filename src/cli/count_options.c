@@ -65,6 +65,7 @@ enum {
 	RANKS_TIMEOUT,
 	PER_RANK,
 	KEEP_TRANSLATIONS,
+	NO_SHARE,
 };
 
 enum { RANKS_TIMEOUT_S = 30 };
@@ -217,6 +218,11 @@ const struct option_row count_option_rows[] = {
 	 "earlier "
 	 "ones; see tare-cache(1)",
 	 KEEP_TRANSLATIONS},
+	{0, "no-share", NULL,
+	 "of what the engine counts: every process translates its program itself, also where others of the run "
+	 "have "
+	 "done so before",
+	 NO_SHARE},
 	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
@@ -287,6 +293,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case PER_THREAD: r->per_thread = true; return true;
 	case PER_CPU: r->per_cpu = true; return true;
 	case KEEP_TRANSLATIONS: r->keep = true; return true;
+	case NO_SHARE: r->no_sharing = true; return true;
 	case PER_PROCESS: r->per_process = true; return true;
 	case REPRODUCIBLE: r->reproducible = true; return true;
 	case BLOCKS: r->blocks = value; return true;

@@ -63,6 +63,7 @@ struct count_request {
 	const char *ranks_folder;  /* --ranks-dir; NULL */
 	uint64_t ranks_timeout_ns; /* --ranks-timeout */
 	bool keep;                 /* the engine's translations */
+	bool no_sharing;           /* … of one run, between its processes */
 	struct keeping keeping;    /* --store, --no-store */
 	bool help;
 	char *const *command; /* the program and its arguments; NULL when there is none */

@@ -38,6 +38,7 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 		.reproducible = r->reproducible,
 		.cpu = r->shown_cpu,
 		.keep = r->keep,
+		.no_sharing = r->no_sharing,
 		.no_children = r->no_children,
 		.per_thread = r->per_thread,
 		.per_cpu = r->per_cpu,

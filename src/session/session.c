@@ -20,6 +20,7 @@ static void set_target(struct session *s, const struct session_target *asked)
 	s->command.reproducible = asked->reproducible;
 	s->command.cpu = asked->cpu;
 	t->keep = asked->keep;
+	t->no_sharing = asked->no_sharing;
 	t->command = asked->program ? &s->command : NULL;
 	t->kind = asked->kind;
 	if (t->kind == TARGET_PROCESSES || t->kind == TARGET_THREADS) {

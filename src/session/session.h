@@ -32,6 +32,7 @@ struct session_target {
 	bool reproducible;    /* struct command has these */
 	const char *cpu;
 	bool keep;          /* struct target has it */
+	bool no_sharing;    /* likewise */
 	const char *cgroup; /* of CPUS: the tasks of this control group alone; NULL */
 	bool own_cgroup;    /* of CPUS: the program in a control group of its own; session_profile() only */
 	const int *ids;     /* processes, threads or CPUs, as `kind` says */

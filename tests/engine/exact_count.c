@@ -2,6 +2,7 @@
  * exact_count [--fixed] [--threads] [--plain] PROGRAM ARGS  every event of the exact backend, through the backend's contract; --plain: but those
  *                                                           that need the access stream, which then there is none of
  *   [--keep]                                                and those that are told by where basic blocks begin; translations are kept
+ *   [--share]                                               the same; processes of the run share them
  * exact_count [--fixed] --record [--blocks FILE] PROGRAM ARGS   the record itself: system calls by number, sums, basic blocks
  *
  * For the exactness tests: `name value` lines on stderr behind the program's own, `name - reason` for what has no count. Ends as the
@@ -38,7 +39,7 @@ static void wait_for(pid_t pid, int *status)
 		continue;
 }
 
-static int through_backend(const struct command *command, bool threads, bool plain, bool keep)
+static int through_backend(const struct command *command, bool threads, bool plain, bool keep, bool share)
 {
 	struct error err = {0};
 	struct event_table *table = event_table_new(&err);
@@ -48,6 +49,7 @@ static int through_backend(const struct command *command, bool threads, bool pla
 	struct target target = {.kind = TARGET_COMMAND,
 				.command = command,
 				.keep = keep,
+				.no_sharing = !share,
 				.follow_children = true,
 				.per_thread = threads};
 	struct backend *backend;
@@ -61,7 +63,7 @@ static int through_backend(const struct command *command, bool threads, bool pla
 		char request[100];
 		if (plain && exact_event_needs_trace(exact_event_at(i)))
 			continue;
-		if (keep && exact_event_uses(exact_event_at(i), COUNT_BASIC_BLOCKS))
+		if ((keep || share) && exact_event_uses(exact_event_at(i), COUNT_BASIC_BLOCKS))
 			continue;
 		snprintf(request, sizeof request, "%s:u", exact_event_at(i)->name);
 		if (!event_parse(table, request, &events[asked], &err))
@@ -169,7 +171,7 @@ static int from_record(const struct command *command, const char *blocks_path)
 
 int main(int argc, char **argv)
 {
-	bool record = false, threads = false, fixed = false, plain = false, keep = false;
+	bool record = false, threads = false, fixed = false, plain = false, keep = false, share = false;
 	const char *blocks = NULL;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++)
@@ -183,6 +185,8 @@ int main(int argc, char **argv)
 			plain = true;
 		else if (!strcmp(argv[i], "--keep"))
 			plain = keep = true;
+		else if (!strcmp(argv[i], "--share"))
+			plain = share = true;
 		else if (!strcmp(argv[i], "--blocks") && i + 1 < argc)
 			blocks = argv[++i];
 		else
@@ -193,5 +197,5 @@ int main(int argc, char **argv)
 	if (fixed)
 		personality(
 			ADDR_NO_RANDOMIZE); /* inherited; not command.reproducible, as single-stepping does not pad the environment */
-	return record ? from_record(&command, blocks) : through_backend(&command, threads, plain, keep);
+	return record ? from_record(&command, blocks) : through_backend(&command, threads, plain, keep, share);
 }

@@ -1,5 +1,5 @@
 /*
- * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--counts] [--model NAME]… [--fixed] [--processes] [--quiet] [--keep FOLDER]
+ * run_exact [--cache BYTES] [--blocks-most N] [--whole-blocks N] [--no-fold] [--memory] [--counts] [--model NAME]… [--fixed] [--processes] [--quiet] [--keep FOLDER] [--share]
  * PROGRAM ARGS: runs a program under the exact engine with no other layer, for the trap tests and the engine's author; what the record holds goes
  * to stderr. --model: the access stream is run through that machine (none: through no machine), and its counts are printed as well, thread
  * by thread: `model I rowN PART INDEX COUNT`, `both NAME MODEL EXACT` of what both count, `broken law`. Ends as the program ended.
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 	static struct model_setup machines[4];
 	struct error err = {0};
 	struct injection_options injection_options = {.size = sizeof injection_options, .fold = fold_part};
-	bool fixed = false, processes = false, quiet = false, memory = false, counts = false;
+	bool fixed = false, processes = false, quiet = false, memory = false, counts = false, share = false;
 	const char *keep = NULL;
 	int i = 1;
 	for (; i < argc && argv[i][0] == '-'; i++) {
@@ -105,6 +105,7 @@ int main(int argc, char **argv)
 		quiet |= !strcmp(argv[i], "--quiet");
 		counts |= !strcmp(argv[i], "--counts");
 		memory |= !strcmp(argv[i], "--memory");
+		share |= !strcmp(argv[i], "--share");
 		if (!strcmp(argv[i], "--no-fold"))
 			injection_options.fold = NULL;
 		if (!strcmp(argv[i], "--keep") && i + 1 < argc)
@@ -135,6 +136,8 @@ int main(int argc, char **argv)
 		kept_open(&kept, keep, argv[i]);
 	if (kept.folder)
 		kept_offer(&kept, &injection_options);
+	if (share)
+		injection_options.share = kept_share;
 	pid_t pid;
 	struct injection *session = held_taken("run_exact", &injection_options, argv + i, fixed, 1, &pid);
 	if (!session)
@@ -147,13 +150,14 @@ int main(int argc, char **argv)
 	struct tally *tally;
 	struct tally_options all = {
 		.children = true, .blocks = counts, .code_lines = counts, .machines = modelled};
-	if (keep && view_new(session, &view, &err)) {
+	if ((keep || share) && view_new(session, &view, &err)) {
 		uint64_t used = 0;
 		for (size_t p = 0; p < view->n_processes; p++)
 			used += view->processes[p].record->stats[RECORD_STAT_KEPT_BLOCKS];
 		if (!quiet)
 			fprintf(stderr, "kept-blocks %" PRIu64 "\n", used);
-		kept_update(&kept, view);
+		if (keep)
+			kept_update(&kept, view);
 		view_free(view);
 	}
 	kept_close(&kept);

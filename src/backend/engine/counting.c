@@ -191,6 +191,9 @@ bool counting_start(const struct target *target, const struct execution_event *e
 		kept_open(&c->kept, NULL, target->command->argv[0]);
 		kept_offer(&c->kept, &session);
 	}
+	/* what a file has is not made again */
+	if (!target->no_sharing && session.kept_bytes == 0 && may_keep(c, &session))
+		session.share = kept_share;
 	/* the attendant is made first: it shall hold none of the command's descriptors */
 	if (n > 0 && !injection_new(&session, &c->session, err))
 		goto fail;

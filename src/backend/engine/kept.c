@@ -190,14 +190,31 @@ static void take_all(struct hinting *h)
 }
 
 /* Was enough executed that was not kept? */
-static bool is_new(const struct hinting *h)
+static bool is_new(const struct kept_use *kept, const struct hinting *h)
 {
-	uint64_t all = 0, kept = 0;
+	uint64_t all = 0, used = 0;
 	for (size_t i = 0; i < h->n_chosen; i++) {
 		all += h->chosen[i]->blocks.own;
-		kept += h->chosen[i]->record->stats[RECORD_STAT_KEPT_BLOCKS];
+		used += h->chosen[i]->record->stats[RECORD_STAT_KEPT_BLOCKS];
 	}
-	return kept > all || (all - kept) * NEW_SHARE > all;
+	/* without a file what was used has been made in this run (kept_share) */
+	return kept->fd < 0 || used > all || (all - used) * NEW_SHARE > all;
+}
+
+static void forget_places(struct hinting *h)
+{
+	for (size_t i = 0; h->place && i < h->view->n_processes; i++)
+		free(h->place[i]);
+	free(h->place);
+	h->place = NULL;
+}
+
+static void forget_hints(struct hinting *h)
+{
+	free(h->chosen);
+	for (size_t i = 0; i < h->modules.count; i++)
+		vec_free(&h->modules.items[i].hints);
+	vec_free(&h->modules);
 }
 
 /* ---- pieces ---- */
@@ -268,18 +285,36 @@ void kept_update(const struct kept_use *kept, const struct view *view)
 	size_t bytes = 0;
 	if (!kept->folder)
 		return;
-	if (choose(&h) && is_new(&h) && (h.place = calloc(view->n_processes + 1, sizeof *h.place))) {
+	if (choose(&h) && is_new(kept, &h) && (h.place = calloc(view->n_processes + 1, sizeof *h.place))) {
 		take_all(&h);
 		void *made = h.failed ? NULL : make(&h, &bytes);
 		if (made)
 			write_file(kept, &h, made, bytes);
 		free(made);
 	}
-	for (size_t i = 0; h.place && i < view->n_processes; i++)
-		free(h.place[i]);
-	free(h.place);
-	free(h.chosen);
-	for (size_t i = 0; i < h.modules.count; i++)
-		vec_free(&h.modules.items[i].hints);
-	vec_free(&h.modules);
+	forget_places(&h);
+	forget_hints(&h);
+}
+
+void *kept_share(const struct injection *session, const uint32_t *entries, size_t n, size_t *bytes)
+{
+	struct hinting h = {0};
+	struct error err = {0};
+	void *made = NULL;
+	for (size_t i = 0; i < n && !h.failed; i++) {
+		struct view *view;
+		if (!view_part(session, entries[i], &view, &err))
+			continue;
+		const struct view_process *p = entries[i] < view->n_processes ? &view->processes[entries[i]]
+									      : NULL;
+		h.view = view;
+		if (p && is_image(p) && (h.place = calloc(view->n_processes + 1, sizeof *h.place)))
+			take_blocks(&h, p, p->path);
+		forget_places(&h);
+		view_free(view);
+	}
+	if (!h.failed)
+		made = make(&h, bytes);
+	forget_hints(&h);
+	return made;
 }

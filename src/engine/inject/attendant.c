@@ -1,7 +1,7 @@
 /*
  * Serves the requests of the record's queue: before a measured process execs, its runtime asks to be followed.
  *
- *     ASK_EXEC ──► a worker (fork) seizes the asking thread ──► GRANTED ──► the thread's execve
+ *     ASK_EXEC ──► (share.h) ──► a worker (fork) seizes the asking thread ──► GRANTED ──► the thread's execve
  *                                                                             ├─ succeeded: new entry, runtime put in, detached
  *                                                                             └─ failed, or given up: detached
  *
@@ -337,8 +337,9 @@ static bool pass_on(const struct takeover *how, const struct attendant_duties *d
 }
 
 /* own: of a record of one process and its children, with which it ends. */
-static void serve(const struct takeover *how, const struct attendant_duties *duties, bool own)
+static void serve(struct takeover *how, const struct attendant_duties *duties, bool own)
 {
+	struct share share = {.socket = -1};
 	struct record_session *record = how->record;
 	const struct timespec patience = {1, 0};
 	int answerer = -1;
@@ -378,6 +379,8 @@ static void serve(const struct takeover *how, const struct attendant_duties *dut
 				answer(process, RECORD_ASK_NONE);
 			continue;
 		}
+		if (ask == RECORD_ASK_EXEC && duties->share)
+			share_look(&share, how, duties->share, duties->arg);
 		pid_t self = getpid(), worker = fork();
 		if (worker == 0 && answerer >= 0)
 			close(answerer);

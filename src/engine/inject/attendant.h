@@ -2,6 +2,7 @@
 #ifndef TARE_ENGINE_INJECT_ATTENDANT_H
 #define TARE_ENGINE_INJECT_ATTENDANT_H
 
+#include "engine/inject/share.h"
 #include "engine/inject/takeover.h"
 
 /* Folds what is due of finished parts, in a worker. */
@@ -18,6 +19,7 @@ struct attendant_duties {
 	attendant_fold *fold; /* NULL when nothing is ever folded */
 	attendant_functions *functions;
 	attendant_answer *answer;
+	share_make *share; /* NULL when processes of the run share no translations */
 	void *arg;
 };
 

@@ -102,12 +102,16 @@ static void answer(void *arg, uint32_t index)
 
 const void *injection_fold_context(const struct injection *session) { return session->fold_context; }
 
-/* A file in memory that is never executed as a program; that it is mapped executable is another matter. */
-static int memory_file(const char *name)
+/* In the attendant's maker. */
+static bool share(void *arg, const struct takeover *how, const uint32_t *entries, size_t n, struct takeover *fresh)
 {
-	int fd = memfd_create(
-		name, MFD_CLOEXEC | 0x8 /* MFD_NOEXEC_SEAL: Linux 6.3, and demanded where vm.memfd_noexec is 2 */);
-	return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct injection *session = arg;
+	size_t bytes = 0;
+	session->own_socket = -1; /* of this process's copy: the attendant has closed it */
+	void *pieces = session->share(session, entries, n, &bytes);
+	bool done = pieces && setup_renew(how, pieces, bytes, fresh);
+	free(pieces);
+	return done;
 }
 
 bool injection_new(const struct injection_options *options, struct injection **out, struct error *err)
@@ -170,6 +174,7 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	session->fold_context = options ? options->fold_context : NULL;
 	session->functions = options ? options->functions : NULL;
 	session->functions_context = options ? options->functions_context : NULL;
+	session->share = options ? options->share : NULL;
 	session->answer = options ? options->answer : NULL;
 	session->answer_context = options ? options->answer_context : NULL;
 	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
@@ -199,6 +204,7 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	const struct attendant_duties duties = {.fold = session->fold ? fold : NULL,
 						.functions = find_functions,
 						.answer = session->answer ? answer : NULL,
+						.share = session->share ? share : NULL,
 						.arg = session};
 	session->attendant = attendant_start(&session->how, &duties);
 	if (session->attendant < 0) {

@@ -38,6 +38,10 @@ typedef bool injection_functions(void *context, const char *path, struct record_
 struct question;
 typedef void injection_answer(void *context, struct injection *session, uint32_t index, struct question *question);
 
+/* Makes pieces (wire/kept.h) of what these entries of the record have executed, in a process of the session's own
+ * while programs run; freed with free(). NULL: there are none. */
+typedef void *injection_share(const struct injection *session, const uint32_t *entries, size_t n, size_t *bytes);
+
 /* Translations that are kept (wire/kept.h) */
 struct kept_module;
 struct kept_hint;
@@ -84,6 +88,8 @@ struct injection_options {
 	size_t kept_bytes;
 	bool (*kept_right)(const void *context, const void *bytes, size_t n);
 	const void *kept_context;
+	/* what processes of the run share of their translations; NULL: nothing */
+	injection_share *share;
 	/* pieces are made of these before the program begins: injection_made() has them; copied */
 	const struct kept_module *make;
 	const struct kept_hint *make_hints;

@@ -15,6 +15,7 @@ struct injection {
 	void *answer_context;
 	injection_functions *functions;
 	void *functions_context;
+	injection_share *share;
 	const void *fold_context;
 	uint64_t whole_blocks;
 	unsigned *holds;
@@ -39,6 +40,10 @@ uint64_t setup_image_bytes(void);
 bool setup_image(int fd);
 bool setup_options(struct injection *session, const struct injection_options *options);
 bool setup_seal(struct injection *session);
+/* A file of its own, as the one of `how`, with these pieces behind those that it has: its fields in *fresh. */
+bool setup_renew(const struct takeover *how, const void *pieces, size_t bytes, struct takeover *fresh);
+int memory_file(
+	const char *name); /* never executed as a program; that it is mapped executable is another matter */
 
 /* record_file.c: a lock of the file's first byte; it ends with the process that has it, whatever happens to that.
  * type: as of fcntl(2). */

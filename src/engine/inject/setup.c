@@ -12,12 +12,23 @@
 
 #include "base/test_option.h"
 #include "engine/inject/injection_internal.h"
+#include "engine/inject/kept.h"
 #include "engine/wire/calls.h"
 #include "engine/wire/kept.h"
 #include "engine/wire/region.h"
 #include "engine/wire/start.h"
 
 extern const unsigned char engine_image[], engine_image_end[];
+
+/* Of pieces that processes of one run share. */
+#define SHARED_MOST_BYTES (128ull << 20)
+
+int memory_file(const char *name)
+{
+	int fd = memfd_create(
+		name, MFD_CLOEXEC | 0x8 /* MFD_NOEXEC_SEAL: Linux 6.3, and demanded where vm.memfd_noexec is 2 */);
+	return fd >= 0 || errno != EINVAL ? fd : memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+}
 
 /* Three quarters of it are zeros: memory that the file need not hold, and pages of tare's that need not be
    read. */
@@ -170,6 +181,34 @@ bool setup_options(struct injection *session, const struct injection_options *op
 }
 
 uint64_t setup_image_bytes(void) { return whole_pages((uint64_t)(engine_image_end - engine_image)); }
+
+bool setup_renew(const struct takeover *how, const void *pieces, size_t bytes, struct takeover *fresh)
+{
+	struct injection next = {.how = {.image_fd = -1, .image_bytes = setup_image_bytes()}};
+	struct record_session setup;
+	/* of the image, not the record: that one programs may have written over */
+	if (pread(how->image_fd, &setup, sizeof setup, (off_t)how->setup_offset) != (ssize_t)sizeof setup ||
+	    setup.machines || setup.regions || bytes > SHARED_MOST_BYTES - setup.kept_bytes)
+		return false;
+	char *all = malloc(setup.kept_bytes + bytes);
+	bool done = all && (setup.kept_bytes == 0 || pread(how->image_fd, all, setup.kept_bytes,
+							   (off_t)setup.kept) == (ssize_t)setup.kept_bytes);
+	if (done) {
+		memcpy(all + setup.kept_bytes, pieces, bytes);
+		setup.kept_bytes += bytes;
+		next.how.image_fd = memory_file("tare-engine");
+		done = kept_sound(all, setup.kept_bytes) && next.how.image_fd >= 0 &&
+		       ftruncate(next.how.image_fd, (off_t)next.how.image_bytes) == 0 &&
+		       setup_image(next.how.image_fd) &&
+		       (setup.kept = append_image(&next, all, setup.kept_bytes)) &&
+		       (next.how.setup_offset = append_image(&next, &setup, sizeof setup)) &&
+		       seal(next.how.image_fd);
+	}
+	free(all);
+	fresh->image_fd = next.how.image_fd;
+	fresh->image_bytes = next.how.image_bytes, fresh->setup_offset = next.how.setup_offset;
+	return done;
+}
 
 /* FNV-1a, by words: not against those who mean harm. */
 uint64_t injection_engine_sum(void)
