@@ -35,6 +35,14 @@ for program in ("gzip -k x", "./gzip -k x"):
 seen = tare("count", "ls | wc")
 ok(seen.code == 3 and "sh -c 'ls | wc'" in seen.err, "a whole line of shell: let a shell read it", seen)
 
+# ---- libpfm4 is loaded for its names alone: it takes longer than the rest of a start ----
+for arguments, loads in ((["--version"], False), (["count", "-e", "page-faults", "true"], False), (["count", "-e", "nopmu::NOTHING", "true"], True)):
+    seen = tare(*arguments, env=environment(LD_DEBUG="files"))
+    ok(("libpfm" in seen.err) == loads and "libc.so" in seen.err,
+       f"'tare {' '.join(arguments)}' {'loads' if loads else 'does not load'} libpfm4", seen if len(seen.err) < 500 else None)
+seen = tare("count", "-e", "nopmu::NOTHING", "true")
+ok("libpfm4 knows no PMU" in seen.err, "a PMU that libpfm4 does not know is refused in its words", seen)
+
 # ---- an event's machine is a machine ----
 seen = tare("count", "--json", "-e", "r12000::l1d-misses,l1d-misses", "true")
 rows = {row["event"]: row for row in json.loads(seen.err)["results"]}
