@@ -344,6 +344,8 @@ static bool refute(struct result *result, const struct case_of_law *c, const cha
 				   ? ""
 				   : arena_printf(&result->arena, " in run %zu", sides->repetition);
 	const char *left = grouped(&result->arena, sides->left), *right = grouped(&result->arena, sides->right);
+	/* a counter that was taken away once, or was disturbed, looks the same */
+	bool alone = result->repetitions == 1 && terms_of(c).kinds & (OF_HW | OF_OS);
 	if (!evidence || !when || !law || !left || !right)
 		return false;
 	for (int s = 0; s < 2; s++) {
@@ -356,8 +358,9 @@ static bool refute(struct result *result, const struct case_of_law *c, const cha
 	return add_note(result,
 			arena_printf(&result->arena,
 				     "one of these counts is wrong: %s must hold, because %s, but the left side "
-				     "is %s and the right side %s%s",
-				     law, c->law->because, left, right, when));
+				     "is %s and the right side %s%s%s",
+				     law, c->law->because, left, right, when,
+				     alone ? " (in this one execution: -r 6 or more shows whether in most)" : ""));
 }
 
 /* Judges a case and tells what is broken. False when memory ran out. */

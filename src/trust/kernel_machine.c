@@ -32,6 +32,8 @@ static void set_cache(struct kernel_machine *out, const char *name, const struct
 	set(out, name, "lru",
 	    cache->replacement == REPLACE_LRU && cache->prefetch == PREFETCH_NONE && !cache->victim_lines);
 	set(out, name, "inclusive", cache->inclusion == INCLUSION_INCLUSIVE);
+	set(out, name, "exclusive", cache->inclusion == INCLUSION_EXCLUSIVE);
+	set(out, name, "ahead", cache->prefetch == PREFETCH_NEXT_LINE ? cache->prefetch_degree : 0);
 	set(out, name, "plain", is_plain(machine, cache, REPLACE_LRU));
 	set(out, name, "fifo", is_plain(machine, cache, REPLACE_FIFO));
 	set(out, name, "plru", is_plain(machine, cache, REPLACE_PLRU));
@@ -45,8 +47,9 @@ static void set_tlb(struct kernel_machine *out, const char *name, const struct m
 	set(out, name, "ways", tlb->ways);
 	set(out, name, "entries", (int64_t)tlb->sets * tlb->ways);
 	set(out, name, "reach", page * tlb->pages_per_entry);
-	set(out, name, "plain",
-	    tlb->replacement == REPLACE_LRU && (tlb->page_bytes == 0 || tlb->page_bytes == page));
+	bool ordinary = tlb->page_bytes == 0 || tlb->page_bytes == page;
+	set(out, name, "plain", tlb->replacement == REPLACE_LRU && ordinary);
+	set(out, name, "fifo", tlb->replacement == REPLACE_FIFO && ordinary);
 }
 
 static void set_branches(struct kernel_machine *out, const struct machine *machine)

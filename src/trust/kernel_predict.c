@@ -11,6 +11,8 @@
 		{name ".back", "1: writes back; 0: through"},                                                     \
 		{name ".lru", "1: LRU, no prefetch, no victim buffer"},                                           \
 		{name ".inclusive", "1: has all that the levels before it have"},                                 \
+		{name ".exclusive", "1: has only what the levels before it let go"},                              \
+		{name ".ahead", "lines that it fetches beyond one that missed, or that was fetched so"},          \
 		{name ".fifo", "1: FIFO, else plain"}, {name ".plru", "1: a tree of bits (PLRU), else plain"},    \
 	{                                                                                                         \
 		name ".plain", "1: LRU, no prefetch, no victim buffer, not inclusive or exclusive of the levels " \
@@ -20,6 +22,7 @@
 	{name ".entries", "entries of the " of}, {name ".ways", "ways of the " of},                               \
 		{name ".sets", "sets of the " of},                                                                \
 		{name ".reach", "bytes of memory for which an entry of the " of " stands"},                       \
+		{name ".fifo", "1: FIFO, else plain"},                                                            \
 	{                                                                                                         \
 		name ".plain", "1: LRU, entries of the machine's pages"                                           \
 	}

@@ -197,8 +197,8 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 	}
 	if (shape_interrupts(fit, v) || shape_ticks(fit, v) || shape_kernel(fit, v))
 		return is(v, VERDICT_PROPORTIONAL);
-	if (shape_before(fit, v) || shape_leaks(fit, v) || shape_accumulates(fit, v) || shape_bits(fit, form, v) ||
-	    shape_powers(fit, form, v))
+	if (shape_before(fit, v) || shape_leaks(fit, v) || shape_accumulates(fit, v) || shape_mixes(fit, v) ||
+	    shape_peak(fit, v) || shape_drifts(fit, v) || shape_bits(fit, form, v) || shape_powers(fit, form, v))
 		return is(v, VERDICT_WRONG);
 	if (shape_resolution(fit, v)) {
 		v->usable_from = fmax(v->usable_from, v->period / VERDICT_USABLE);
@@ -217,8 +217,8 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 		return is(v, VERDICT_PROPORTIONAL);
 	if (shape_stuck_bit(fit, form, v) || shape_instead(fit, form, v) || shape_wraps(fit, form, v) ||
 	    shape_signed(fit, form, v) || shape_code(fit, form, v) || shape_saturates(fit, form, v) ||
-	    shape_late(fit, form, v) || shape_at_least(fit, form, v) || shape_throttled(fit, form, v) ||
-	    shape_beyond(fit, form, v))
+	    shape_late(fit, form, v) || shape_at_least(fit, form, v) || shape_from(fit, form, v) ||
+	    shape_throttled(fit, form, v) || shape_beyond(fit, form, v))
 		return is(v, VERDICT_WRONG);
 	if (shape_also(fit, form, v) || shape_turns(fit, form, v))
 		return is(v, VERDICT_PROPORTIONAL);

@@ -17,8 +17,10 @@
  *                       the kernel executes
  *     wrong             y = what is predicted for another event, for two of them together, or their difference;
  *                       y = x + y of the execution before, x of the execution before, or x + a share of that;
- *                       x with one bit that never moves, some bits flipped, a sign, its bytes in reverse order, in
- *                       Gray code, or rounded to a power of two; y = x mod m; y = min(x, c); y = max(x, c);
+ *                       the mean of both; the largest x so far; r more with each execution;
+ *                       x with one bit that never moves, some bits flipped, a sign, its bytes or halves in reverse
+ *                       order, in Gray code, in decimal digits, in single precision, or rounded to a power of two;
+ *                       y = x mod m; y = min(x, c); y = max(x, c); from a size on x + c, or c;
  *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
  *                       period; y falls behind x from a size on, or grows k times as fast; another share of x in
  *                       each execution, from the first event or from a size on; one of these, or no form, in some
@@ -79,6 +81,8 @@ enum verdict_shape {
 	SHAPE_DROPS,       /* loses samples of `period` events; the share that is left is `factor` */
 	SHAPE_THROTTLED,   /* exact up to `offset`; beyond, `factor` of the events (NAN: no fixed share) */
 	SHAPE_BEYOND,      /* exact up to `offset`; then `factor` for each, or from `period` on for all */
+	SHAPE_SHIFTS,      /* exact up to `offset`; from `period` on `factor` more */
+	SHAPE_STOPS,       /* exact up to `offset`; from `period` on always `factor` */
 	SHAPE_BITS,        /* loses its low `bits` bits */
 	SHAPE_LATE,        /* misses the first `offset` events */
 	SHAPE_AT_LEAST,    /* never shows less than `offset` */
@@ -90,6 +94,9 @@ enum verdict_shape {
 	SHAPE_POWERS,      /* nothing but powers of two */
 	SHAPE_GRAY,        /* a Gray code of the count */
 	SHAPE_BYTES,       /* its low `bits` bits, with their bytes in reverse order */
+	SHAPE_HALVES,      /* its low `bits` bits, the upper half of them below the lower one */
+	SHAPE_DECIMAL,     /* four bits for each decimal digit */
+	SHAPE_SINGLE,      /* rounded to a floating-point number of `bits` bits */
 	SHAPE_FLIPPED,     /* the bits of `offset` are the other way round */
 	SHAPE_SUM,         /* `other`'s and `another`'s events */
 	SHAPE_DIFFERENCE,  /* |`other`'s − `another`'s| events */
@@ -98,6 +105,10 @@ enum verdict_shape {
 	SHAPE_BEFORE,      /* the events of the execution before */
 	SHAPE_LEAKS,       /* x + factor · the events of the execution before */
 	SHAPE_ACCUMULATES, /* the events of all executions so far */
+	SHAPE_MIXES,       /* the mean of x and the events of the execution before, which has the share `factor` */
+	SHAPE_SMOOTHS,     /* likewise, with what was shown of the execution before */
+	SHAPE_PEAK,        /* the most events of all executions so far */
+	SHAPE_DRIFTS,      /* `factor` more with each execution */
 	/* of NOISY */
 	SHAPE_RESOLUTION, /* counts in steps of `period` events */
 	SHAPE_EXCESS,     /* in the share `sometimes` of the executions up to `offset` more, at any size */
@@ -136,13 +147,13 @@ struct verdict {
 	size_t other;       /* index into others */
 	size_t another;     /* of SUM, DIFFERENCE, LARGER, SMALLER: likewise */
 	bool also_other;    /* of TIMES: `other` instead of the event would look the same on these kernels */
-	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES */
+	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES, HALVES, SINGLE */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM: seen */
 	/* WRONG (of EXCESS: too much) in this share of the executions, whose shape and parameters these are; 0: in
 	 * all */
 	double sometimes;
-	double period; /* of DROPS, RESOLUTION, EACH and BEYOND */
+	double period; /* of DROPS, RESOLUTION, EACH, BEYOND, SHIFTS and STOPS */
 	/* predicted events; 0: from the first on; INFINITY: at no tested size. Of all kinds with a prediction */
 	double usable_from;
 	double error; /* |mean(y) − x| / x at the largest x; NAN */

@@ -1,5 +1,6 @@
 /* Counters whose digits are at fault: a bit that never moves, a sign where none should be, nothing but
  * powers of two, another code or order. See verdict.h. */
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,20 +24,6 @@ static size_t faulty_points(const struct fit *fit, const double *form)
 	for (size_t i = 0; i < fit->n; i++)
 		n += form[i] != fit->points[i].x && (!i || fit->points[i].x != fit->points[i - 1].x);
 	return n;
-}
-
-/* Is the form off by different numbers at one kernel's sizes? Else it may be that kernels' starts differ. */
-static bool differs_within_kernel(const struct fit *fit, const double *form)
-{
-	const struct judged_point *points = fit->event->points;
-	for (size_t i = 0; i < fit->n; i++)
-		for (size_t k = 0; k < i; k++) {
-			const struct fit_point *p = &fit->points[i], *q = &fit->points[k];
-			if (form[i] - p->x != form[k] - q->x &&
-			    strcmp(points[p->index].kernel, points[q->index].kernel) == 0)
-				return true;
-		}
-	return false;
 }
 
 /* ---- one bit ---- */
@@ -67,7 +54,7 @@ static bool holds_bit(const struct fit *fit, unsigned bit, bool set, double *for
 		form[i] = has_bit(x, bit) == set ? x : set ? x + ldexp(1, (int)bit) : x - ldexp(1, (int)bit);
 	}
 	return never_moves(fit, bit, set) && faulty_points(fit, form) >= BIT_POINTS_LEAST &&
-	       differs_within_kernel(fit, form) && fit_holds(fit, form, 0);
+	       fit_differs_within_kernel(fit, form) && fit_holds(fit, form, 0);
 }
 
 bool shape_stuck_bit(const struct fit *fit, double *form, struct verdict *v)
@@ -157,14 +144,43 @@ static double reversed(double x, unsigned bits)
 	return (double)out;
 }
 
+/* The low 32 bits. */
+static double halves(double x)
+{
+	uint64_t count = (uint64_t)x;
+	return (double)((count << 16 | (count >> 16 & 0xffff)) & 0xffffffff);
+}
+
+static double decimal(double x)
+{
+	uint64_t out = 0;
+	unsigned at = 0;
+	for (uint64_t left = (uint64_t)x; left && at < 64; left /= 10, at += 4)
+		out |= left % 10 << at;
+	return (double)out;
+}
+
+static double single(double x) { return (double)(float)x; }
+
 static bool holds_code(const struct fit *fit, const double *form, enum verdict_shape shape, struct verdict *v)
 {
-	if (faulty_points(fit, form) < CODE_POINTS_LEAST || !differs_within_kernel(fit, form) ||
+	if (faulty_points(fit, form) < CODE_POINTS_LEAST || !fit_differs_within_kernel(fit, form) ||
 	    !fit_holds(fit, form, 0))
 		return false;
 	v->shape = shape;
 	return true;
 }
+
+static const struct {
+	double (*of)(double x);
+	enum verdict_shape shape;
+	unsigned bits;
+} codes[] = {
+	{gray, SHAPE_GRAY, 0},
+	{halves, SHAPE_HALVES, 32},
+	{decimal, SHAPE_DECIMAL, 0},
+	{single, SHAPE_SINGLE, FLT_MANT_DIG},
+};
 
 /* Each count is the truth, written in another way. It never varies: noise would be turned into any other count. */
 bool shape_code(const struct fit *fit, double *form, struct verdict *v)
@@ -172,10 +188,14 @@ bool shape_code(const struct fit *fit, double *form, struct verdict *v)
 	const struct fit_point *first = &fit->points[0];
 	if (fit->varies || fit->points[fit->n - 1].x >= ldexp(1, STUCK_BIT_MOST + 1))
 		return false;
-	for (size_t i = 0; i < fit->n; i++)
-		form[i] = gray(fit->points[i].x);
-	if (holds_code(fit, form, SHAPE_GRAY, v))
-		return true;
+	for (size_t c = 0; c < sizeof codes / sizeof *codes; c++) {
+		for (size_t i = 0; i < fit->n; i++)
+			form[i] = codes[c].of(fit->points[i].x);
+		if (holds_code(fit, form, codes[c].shape, v)) {
+			v->bits = codes[c].bits;
+			return true;
+		}
+	}
 	for (unsigned bits = 16; bits <= 64; bits *= 2) {
 		for (size_t i = 0; i < fit->n; i++)
 			form[i] = reversed(fit->points[i].x, bits);

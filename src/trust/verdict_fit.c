@@ -3,6 +3,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stats/student.h"
 
@@ -162,4 +163,17 @@ bool fit_differs(const struct fit *fit, double parameter, double se, double valu
 	for (size_t i = 0; i < fit->n; i++)
 		t = fmax(t, fit->points[i].t);
 	return fabs(parameter - value) > t * se;
+}
+
+bool fit_differs_within_kernel(const struct fit *fit, const double *form)
+{
+	const struct judged_point *points = fit->event->points;
+	for (size_t i = 0; i < fit->n; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct fit_point *p = &fit->points[i], *q = &fit->points[k];
+			if (form[i] - p->x != form[k] - q->x &&
+			    strcmp(points[p->index].kernel, points[q->index].kernel) == 0)
+				return true;
+		}
+	return false;
 }

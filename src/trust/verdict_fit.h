@@ -41,6 +41,9 @@ struct fitted_line {
 };
 bool fit_line(const struct fit *fit, const double *z, bool fixed_o, bool fixed_k, struct fitted_line *line);
 
+/* Is the form off by different numbers at one kernel's sizes? Else it may be that kernels' starts differ. */
+bool fit_differs_within_kernel(const struct fit *fit, const double *form);
+
 /* Is a parameter with this standard error something else than `value`? */
 bool fit_differs(const struct fit *fit, double parameter, double se, double value);
 

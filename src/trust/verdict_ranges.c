@@ -206,3 +206,26 @@ bool shape_beyond(const struct fit *fit, double *form, struct verdict *v)
 	v->period = knee > 0 ? 0 : first->x;
 	return true;
 }
+
+/* Right up to a size; from the next one on always so many more or less, or always the same. It never varies. */
+bool shape_from(const struct fit *fit, double *form, struct verdict *v)
+{
+	size_t right = 0, n = fit->n;
+	while (right < n && !differs(&fit->points[right]))
+		right++;
+	if (fit->varies || right < 2 || n - right < ABOVE_LEAST ||
+	    !(fit->points[right].x > fit->points[right - 1].x))
+		return false;
+	const struct fit_point *first = &fit->points[right], *last = &fit->points[n - 1];
+	bool stops = first->mean == last->mean && last->x > first->x;
+	double c = stops ? first->mean : first->mean - first->x;
+	for (size_t i = 0; i < n; i++)
+		form[i] = i < right ? fit->points[i].x : stops ? c : fit->points[i].x + c;
+	if (!fit_differs_within_kernel(fit, form) || !fit_holds(fit, form, 0))
+		return false;
+	v->shape = stops ? SHAPE_STOPS : SHAPE_SHIFTS;
+	v->offset = first[-1].x;
+	v->period = first->x;
+	v->factor = c;
+	return true;
+}

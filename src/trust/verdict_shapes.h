@@ -21,6 +21,7 @@ bool shape_wraps(const struct fit *fit, double *form, struct verdict *v);
 bool shape_saturates(const struct fit *fit, double *form, struct verdict *v);
 bool shape_throttled(const struct fit *fit, double *form, struct verdict *v);
 bool shape_beyond(const struct fit *fit, double *form, struct verdict *v);
+bool shape_from(const struct fit *fit, double *form, struct verdict *v);
 bool shape_late(const struct fit *fit, double *form, struct verdict *v);
 bool shape_at_least(const struct fit *fit, double *form, struct verdict *v);
 bool shape_random(const struct fit *fit, struct verdict *v);
@@ -37,6 +38,9 @@ bool shape_code(const struct fit *fit, double *form, struct verdict *v);
 bool shape_before(const struct fit *fit, struct verdict *v);
 bool shape_leaks(const struct fit *fit, struct verdict *v);
 bool shape_accumulates(const struct fit *fit, struct verdict *v);
+bool shape_mixes(const struct fit *fit, struct verdict *v);
+bool shape_peak(const struct fit *fit, struct verdict *v);
+bool shape_drifts(const struct fit *fit, struct verdict *v);
 bool shape_pair(const struct fit *fit, double *form, struct verdict *v);
 /* of another event: instead of this one, or besides */
 bool shape_instead(const struct fit *fit, double *form, struct verdict *v);

@@ -35,6 +35,8 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_DROPS] = "drops",
 	[SHAPE_THROTTLED] = "throttled",
 	[SHAPE_BEYOND] = "beyond",
+	[SHAPE_SHIFTS] = "shifts",
+	[SHAPE_STOPS] = "stops",
 	[SHAPE_BITS] = "low bits",
 	[SHAPE_LATE] = "late",
 	[SHAPE_AT_LEAST] = "at least",
@@ -46,6 +48,9 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_POWERS] = "powers",
 	[SHAPE_GRAY] = "gray code",
 	[SHAPE_BYTES] = "bytes",
+	[SHAPE_HALVES] = "halves",
+	[SHAPE_DECIMAL] = "decimal",
+	[SHAPE_SINGLE] = "single",
 	[SHAPE_FLIPPED] = "flipped",
 	[SHAPE_SUM] = "sum",
 	[SHAPE_DIFFERENCE] = "difference",
@@ -54,6 +59,10 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_BEFORE] = "before",
 	[SHAPE_LEAKS] = "leaks",
 	[SHAPE_ACCUMULATES] = "accumulates",
+	[SHAPE_MIXES] = "mixes",
+	[SHAPE_SMOOTHS] = "smooths",
+	[SHAPE_PEAK] = "peak",
+	[SHAPE_DRIFTS] = "drifts",
 	[SHAPE_RESOLUTION] = "resolution",
 	[SHAPE_EXCESS] = "excess",
 };
@@ -112,6 +121,15 @@ static void say_beyond(struct words *w, const struct verdict *v)
 	else
 		say(w, "beyond %.15g it counts each event ", v->offset);
 	v->factor == 2 ? say(w, "twice") : say(w, "%g times", v->factor);
+}
+
+static void say_from(struct words *w, const struct verdict *v)
+{
+	say(w, "up to %.15g it is right; from %.15g on it ", v->offset, v->period);
+	if (v->shape == SHAPE_STOPS)
+		say(w, "shows %.15g", v->factor);
+	else
+		say(w, v->factor > 0 ? "counts %.15g too many" : "misses %.15g", fabs(v->factor));
 }
 
 /* Counters that are known for it: Nieto et al. 4.2; rep: AMD and Intel differ in what an iteration is. */
@@ -178,10 +196,24 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_POWERS: say(w, "shows powers of two only"); break;
 	case SHAPE_GRAY: say(w, "shows a Gray code of the count"); break;
 	case SHAPE_BYTES: say(w, "shows its %u bytes in reverse order", v->bits / 8); break;
+	case SHAPE_HALVES: say(w, "shows the two halves of its %u bits in reverse order", v->bits); break;
+	case SHAPE_DECIMAL: say(w, "shows decimal digits of four bits each"); break;
+	case SHAPE_SINGLE: say(w, "shows %u bits only: floating point in single precision", v->bits); break;
 	case SHAPE_FLIPPED: say(w, "flips the bits %#llx of each count", (unsigned long long)v->offset); break;
 	case SHAPE_LEAKS: say(w, "adds %.3g %% of the events of the execution before", 100 * v->factor); break;
 	case SHAPE_BEFORE: say(w, "shows the events of the execution before"); break;
 	case SHAPE_ACCUMULATES: say(w, "is not set to 0: it shows the events of all executions so far"); break;
+	case SHAPE_MIXES:
+		say(w, "shows a mean with the execution before, which has %.3g %% of it", 100 * v->factor);
+		break;
+	case SHAPE_SMOOTHS:
+		say(w, "shows a moving mean of the executions: what it showed before has %.3g %% of it",
+		    100 * v->factor);
+		break;
+	case SHAPE_PEAK: say(w, "is not set to 0: it shows the most events of all executions so far"); break;
+	case SHAPE_DRIFTS:
+		say(w, "shows %.3g %s with each execution", fabs(v->factor), v->factor > 0 ? "more" : "less");
+		break;
 	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v->other)); break;
 	case SHAPE_STUCK: say(w, v->sometimes > 0 ? "shows %.15g" : "always shows %.15g", v->offset); break;
 	case SHAPE_WRAPS:
@@ -191,6 +223,8 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 			say(w, ", or up to 2^%u: these kernels do not tell", v->bits_most);
 		break;
 	case SHAPE_BEYOND: say_beyond(w, v); break;
+	case SHAPE_SHIFTS:
+	case SHAPE_STOPS: say_from(w, v); break;
 	case SHAPE_BITS:
 		v->bits == 1 ? say(w, "loses its lowest bit") : say(w, "loses its low %u bits", v->bits);
 		break;
@@ -256,9 +290,7 @@ void verdict_text(const struct judged_event *e, const struct verdict *v, char *o
 	case VERDICT_NOT_COUNTED: say(w, "%s", v->why ? v->why : "no verdict"); break;
 	case VERDICT_EXACT: break;
 	case VERDICT_OFFSET:
-		say(w, "%+.6g", v->offset);
-		if (v->half_width > 0)
-			say(w, " ± %.3g", v->half_width);
+		say(w, v->half_width > 0 ? "%+.6g ± %.3g" : "%+.15g", v->offset, v->half_width);
 		break;
 	case VERDICT_NOISY:
 		say(w, "%s", *out ? "; " : "");

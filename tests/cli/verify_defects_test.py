@@ -25,12 +25,13 @@ for v in found["verdicts"]:
 missing = {("exact", e + ":u") for e in EVENTS[:7]} | {("model", e + ":u") for e in ("l1d-read-misses", "branch-misses")}
 equal(sorted(missing - judged), [], "all of them are judged")
 
-# ---- a policy of replacement that is not the declared one shows in `oldest` alone: LRU, FIFO and a tree of bits, 8, 9 and 13 misses a turn ----
-for machine in ("lab", POLICIES + "/lab-fifo.conf", POLICIES + "/lab-plru.conf"):
-    seen = tare("verify", "--quick", "--json", "--no-store", "--kernels", "oldest", "--on", "model:" + machine, "-e", "l1d-read-misses:u", env=environment(TARE_KERNELS=KERNELS))
+# ---- a policy of replacement that is not the declared one shows in `oldest` and `oldest-page` alone: LRU, FIFO and a tree of bits, 8, 9 and 13 misses a turn; of a TLB 192 and 256 ----
+for machine, kernel, event in (*[(m, "oldest", "l1d-read-misses:u") for m in ("lab", POLICIES + "/lab-fifo.conf", POLICIES + "/lab-plru.conf")],
+                               *[(m, "oldest-page", "dtlb-misses:u") for m in ("lab", POLICIES + "/lab-tlb-fifo.conf")]):
+    seen = tare("verify", "--quick", "--json", "--no-store", "--kernels", kernel, "--on", "model:" + machine, "-e", event, env=environment(TARE_KERNELS=KERNELS))
     found = json.loads(seen.out)["verdicts"] if seen.out else []
     name = os.path.basename(machine).removesuffix(".conf")
-    equal([(v["event"], v["interface"], v["verdict"], v["text"]) for v in found], [("l1d-read-misses:u", "region", "exact", "")], f"{name}: the misses of 'oldest' are those of the declared policy")
+    equal([(v["event"], v["interface"], v["verdict"], v["text"]) for v in found], [(event, "region", "exact", "")], f"{name}: the misses of '{kernel}' are those of the declared policy")
 
 # ---- what a region reads of the stack, its return's address, shares no set of a cache with what the kernel sweeps over ----
 counted = set()

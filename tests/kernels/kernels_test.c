@@ -109,7 +109,7 @@ static void check(const char *name, const struct truth *rows, size_t n_rows, cha
 				 rows[i].event, predicted);
 			if (is)
 				equal_u64(*is, predicted, fact);
-			else if (strcmp(rows[i].event, "page-faults-more") == 0)
+			else if (strstr(rows[i].event, "-faults-more")) /* none of a kernel is major */
 				equal_u64((uint64_t)(page_faults(argv) - page_faults(least)), predicted - 1, fact);
 			else if (strncmp(rows[i].event, "code-", 5) != 0) /* where code lies: the engine's, in counts_test */
 				ok(false, "%s: '%s' can be checked", name, rows[i].event);

@@ -240,6 +240,33 @@ static void most_executions(void)
 	}
 }
 
+/* One execution is judged as it is: a count of it is wrong, and several tell whether of the counter. */
+static void one_execution(void)
+{
+	static const char hint[] = "in this one execution: -r 6 or more shows whether in most";
+	struct result *r = new_result();
+	one(r, "branches", "user", SOURCE_HW, 2e6);
+	one(r, "instructions", "user", SOURCE_HW, 1e6);
+	ok(check(r) == 1 && r->estimates[0].trust == TRUST_REFUTED && noted(r, hint),
+	   "one execution of counters breaks a law, and the note says that it was one");
+	result_free(r);
+	r = new_result();
+	one(r, "branches", "user", SOURCE_EXACT, 6);
+	one(r, "instructions", "user", SOURCE_EXACT, 5);
+	ok(check(r) == 1 && !noted(r, hint), "the engine's are the same each time");
+	result_free(r);
+	r = new_result();
+	add(r, "branches", "user", SOURCE_HW, (double[]){2e6, 2e6, 2e6, 2e6, 2e6, 2e6}, 6);
+	add(r, "instructions", "user", SOURCE_HW, (double[]){1e6, 1e6, 1e6, 1e6, 1e6, 1e6}, 6);
+	ok(check(r) == 1 && !noted(r, hint), "six executions of counters tell");
+	result_free(r);
+	r = new_result();
+	one(r, "branches", "user", SOURCE_HW, 2000);
+	one(r, "instructions", "user", SOURCE_HW, 1000);
+	ok(check(r) == 0, "what starting counters takes breaks none in one execution either");
+	result_free(r);
+}
+
 /* What is not comparable is not judged. */
 static void not_judged(void)
 {
@@ -341,6 +368,7 @@ int main(void)
 	twice();
 	repetitions();
 	most_executions();
+	one_execution();
 	not_judged();
 	scaled();
 	regions();

@@ -7,7 +7,7 @@ enum { TIMES = 10 };
 /* What a fault needs besides its events: set for each planting, in the order of the executions. */
 static struct {
 	unsigned which; /* 0 … TIMES - 1 */
-	double before, sum;
+	double before, sum, most;
 	size_t executions;
 } planting;
 
@@ -61,6 +61,33 @@ FAULT(one_less_of_each, x - floor(x / (1024 + 97 * planting.which)))
 FAULT(twice_beyond, x + fmax(0, x - (20000 + 1000 * planting.which)))
 FAULT(three_times_from, x > 21000 + 1000 * planting.which ? 3 * x : x)
 FAULT(leaks, x + floor(0.05 * (planting.which + 1) * swap(&planting.before, x)))
+
+/* chosen last once more */
+static double decimal_digits(double x)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.0f", x);
+	return (double)strtoull(text, NULL, 16);
+}
+/* of the execution before: what took place, or what was shown */
+static double mean_with(double x, bool shown)
+{
+	double mean = floor(x + 0.05 * (planting.which + 1) * (planting.before - x));
+	planting.before = shown ? mean : x;
+	return mean;
+}
+FAULT(single_precision, (double)(float)x)
+FAULT(halves_swapped, (double)((uint64_t)x << 16 & 0xffff0000) + (double)((uint64_t)x >> 16 & 0xffff))
+FAULT(binary_coded_decimal, decimal_digits(x))
+FAULT(most_so_far, planting.most = fmax(planting.most, x))
+FAULT(mean_with_before, mean_with(x, false))
+FAULT(moving_mean, mean_with(x, true))
+FAULT(dies_beyond, x > 41000 + 1000 * planting.which ? 0 : x)
+FAULT(all_ones_beyond, x > 41000 + 1000 * planting.which ? 65535 : x)
+FAULT(one_less_from, x - (x > 1000))
+FAULT(more_from, x + (x > 1000 ? 3 + planting.which : 0))
+FAULT(drifts, x + floor(planting.executions++ * (planting.which + 1)))
+FAULT(upper_word, x + ldexp(1, 32))
 
 // clang-format off: a table, a row a line
 static const struct {
@@ -130,6 +157,29 @@ static const struct {
 	 "up to 20021 it is right; from 40021 on it counts each event 3 times", 0, 0},
 	{"a share of the execution before", leaks, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_LEAKS,
 	 "adds %u %% of the events of the execution before", 5, 5},
+	{"single precision", single_precision, INSTRUCTIONS, 997, VERDICT_WRONG, SHAPE_SINGLE,
+	 "shows 24 bits only: floating point in single precision", 0, 0},
+	{"halves of a word in reverse order", halves_swapped, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_HALVES,
+	 "shows the two halves of its 32 bits in reverse order", 0, 0},
+	{"binary-coded decimal", binary_coded_decimal, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_DECIMAL,
+	 "shows decimal digits of four bits each", 0, 0},
+	{"the largest count so far", most_so_far, LOADS, 1, VERDICT_WRONG, SHAPE_PEAK,
+	 "is not set to 0: it shows the most events of all executions so far", 0, 0},
+	{"a mean with the execution before", mean_with_before, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_MIXES,
+	 "shows a mean with the execution before, which has %u %% of it", 5, 5},
+	{"a moving mean", moving_mean, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_SMOOTHS,
+	 "shows a moving mean of the executions: what it showed before has %u %% of it", 5, 5},
+	{"0 beyond a size", dies_beyond, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_STOPS,
+	 "up to 40021 it is right; from 53024 on it shows 0", 0, 0},
+	{"all ones beyond a size", all_ones_beyond, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_STOPS,
+	 "up to 40021 it is right; from 53024 on it shows 65535", 0, 0},
+	{"one less beyond a size", one_less_from, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_SHIFTS,
+	 "up to 624 it is right; from 1021 on it misses 1", 0, 0},
+	{"some more beyond a size", more_from, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_SHIFTS,
+	 "up to 624 it is right; from 1021 on it counts %u too many", 3, 1},
+	{"a drift", drifts, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_DRIFTS, "shows %u more with each execution", 1,
+	 1},
+	{"a one in the upper word", upper_word, LOADS, 1, VERDICT_OFFSET, SHAPE_NONE, "+4294967296", 0, 0},
 	{"48 bits", wraps_48, INSTRUCTIONS, 1e9, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^48", 0, 0},
 };
 // clang-format on
@@ -140,7 +190,7 @@ static void plant(size_t fault)
 	char text[300], expected[300];
 	size_t named = 0;
 	for (unsigned i = 0; i < TIMES; i++) {
-		planting.which = i, planting.before = planting.sum = 0, planting.executions = 0;
+		planting.which = i, planting.before = planting.sum = planting.most = 0, planting.executions = 0;
 		simulate(&w, faults[fault].event, faults[fault].scale, i % 2 ? 5 : 10, faults[fault].counter, true,
 			 100 * fault + i);
 		struct verdict v = judge(&w, text);
@@ -344,6 +394,31 @@ static void near_codes(void)
 	equal_text(text, "counts 1.1 times the events", "… nor where no size ran before another");
 }
 
+FAULT(drifts_noisily, x + 10 * planting.executions++ + floor(5 * random_unit(r)))
+FAULT(two_more_from, x + (x > 3e6 ? 2 : 0))
+FAULT(most_so_far_noisy, fmax(planting.most = fmax(planting.most, x), x) * (1 + 0.1 * random_unit(r)))
+
+static void near_orders(void)
+{
+	static struct world w;
+	char text[300];
+	planting.executions = 0;
+	struct verdict v = verdict_of(INSTRUCTIONS, 1, 10, drifts_noisily, false, text);
+	ok(v.shape != SHAPE_DRIFTS, "what varies by chance is no drift (%s)", text);
+	planting.most = 0;
+	v = verdict_of(LOADS, 1, 10, most_so_far_noisy, false, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_PEAK, "nor the most events so far (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 3, two_more_from, true, text);
+	ok(verdict_accuses(v.kind) && v.shape == SHAPE_SHIFTS, "two more beyond a size have a name (%s)", text);
+	/* kernels that count little are right, another one starts with two more: nothing is known of a size */
+	simulate(&w, INSTRUCTIONS, 1, 3, two_more_from, true, 1);
+	for (size_t p = 0; p < POINTS; p++)
+		w.points[p].kernel = w.points[p].predicted > 3e6 ? "large" : "small";
+	v = judge(&w, text);
+	ok(!verdict_accuses(v.kind) && v.shape != SHAPE_SHIFTS, "an overhead of one kernel's own is no size (%s)",
+	   text);
+}
+
 /* Beyond all tested sizes the threshold law says from where on an overhead does not matter (Korn, Table 2). */
 FAULT(large_overhead, x + floor(-1e9 * log(1 - random_unit(r))))
 
@@ -364,6 +439,7 @@ int main(void)
 	tell_apart();
 	noise_and_bias();
 	near_codes();
+	near_orders();
 	thresholds();
 	return done();
 }
