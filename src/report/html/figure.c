@@ -86,18 +86,32 @@ static void put_tick_y(struct html *html, const struct axes *a, double y)
 		    a->percent ? " %" : "");
 }
 
+static void put_tick_x(struct html *html, const struct axes *a, double x, double power)
+{
+	char text[NUMBER_BYTES];
+	double at = place_x(a, x);
+	if (scale_x(x) < a->x_low - 1e-9 || scale_x(x) > a->x_high + 1e-9)
+		return;
+	number_group(text, x, power < 0 ? (int)-power : 0);
+	html_markup(html,
+		    "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text x=\"%.1f\" "
+		    "y=\"%d\" "
+		    "text-anchor=\"middle\">%s</text>\n",
+		    at, at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 16, text);
+}
+
+/* Each power of ten; where there are few of them, twice and five times it, too. */
+static void put_axis_x(struct html *html, const struct axes *a)
+{
+	bool few = a->x_high - a->x_low < 2;
+	for (double power = floor(a->x_low); power <= a->x_high + 1e-9; power++)
+		for (int times = 1; times <= (few ? 5 : 1); times += times == 2 ? 3 : 1)
+			put_tick_x(html, a, times * pow(10, power), power);
+}
+
 static void put_axes(struct html *html, const struct axes *a, const struct paper_figure *figure)
 {
-	for (double power = ceil(a->x_low - 1e-9); power <= a->x_high + 1e-9; power++) {
-		char text[NUMBER_BYTES];
-		double at = place_x(a, pow(10, power));
-		number_group(text, pow(10, power), power < 0 ? (int)-power : 0);
-		html_markup(html,
-			    "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/><text x=\"%.1f\" "
-			    "y=\"%d\" "
-			    "text-anchor=\"middle\">%s</text>\n",
-			    at, at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 16, text);
-	}
+	put_axis_x(html, a);
 	if (a->percent) {
 		put_tick_y(html, a, 0);
 		for (double y = 1; y < 1e9; y *= 10) {
@@ -108,8 +122,9 @@ static void put_axes(struct html *html, const struct axes *a, const struct paper
 		for (double power = ceil(a->y_low - 1e-9); power <= a->y_high + 1e-9; power++)
 			put_tick_y(html, a, pow(10, power));
 	} else {
-		for (int i = 0; i <= 4; i++)
-			put_tick_y(html, a, a->y_low + (a->y_high - a->y_low) * i / 4);
+		double step = html_step(a->y_high - a->y_low);
+		for (double i = ceil(a->y_low / step - 1e-9) + 0.0 /* no -0 */; i * step <= a->y_high; i++)
+			put_tick_y(html, a, i * step);
 	}
 	html_markup(html, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", (LEFT + WIDTH - RIGHT) / 2,
 		    HEIGHT - 8);

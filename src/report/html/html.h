@@ -40,6 +40,9 @@ void html_markup(struct html *html, const char *format, ...) __attribute__((form
 
 /* plots.c: drawings by hand, whose horizontal places are percents: they are as wide as their cell. */
 
+/* Between ticks: 1, 2 or 5 times a power of ten, so that `most` has two to five of them. */
+double html_step(double most);
+
 /* What the rows' ranges share. */
 struct html_axis {
 	enum columns_axis kind;

@@ -87,8 +87,7 @@ static void put_tick(struct html *html, const struct html_axis *axis, double val
 		number, value == 0 ? " %" : "");
 }
 
-/* 1, 2 or 5 times a power of ten, so that the larger side has two to five of them. */
-static double step_of(double most)
+double html_step(double most)
 {
 	most /= 2;
 	double power = pow(10, floor(log10(most)));
@@ -104,7 +103,7 @@ void html_axis(struct html *html, const struct html_axis *axis)
 		return;
 	html_markup(html, "<svg class=\"range axis\" height=\"%d\" aria-hidden=\"true\">", RANGE_HEIGHT);
 	put_tick(html, axis, 0);
-	double most = fmax(-axis->low, axis->high), step = step_of(most);
+	double most = fmax(-axis->low, axis->high), step = html_step(most);
 	double first = axis->unit > 0 ? pow(10, ceil(log10(axis->unit))) : step;
 	for (double value = first; value <= most * 1.0001 && value > 0;
 	     value = axis->unit > 0 ? value * 10 : value + step)
