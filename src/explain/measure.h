@@ -26,6 +26,7 @@ enum cost_experiment {
 	EXPERIMENT_DEPENDENT,   /* an addition that needs the one before */
 	EXPERIMENT_TWO_CHAINS,  /* an addition; two such chains side by side */
 	EXPERIMENT_INDEPENDENT, /* an addition; eight chains side by side */
+	EXPERIMENT_MIXED,       /* likewise, each third instruction a load from L1 that nothing waits for */
 	EXPERIMENT_DIVIDES,     /* a division of doubles that needs the one before */
 	EXPERIMENT_DIVIDES_APART,
 	EXPERIMENT_ROOTS, /* a square root, likewise */

@@ -64,6 +64,22 @@ static double additions(const struct cost_timer *timer, unsigned chains)
 	return ns_of(timer, begin, cost_ticks(), ADDITIONS);
 }
 
+/* Two chains of additions would wait for themselves; eight leave room for the loads. */
+static double mixed(const struct cost_timer *timer)
+{
+	uint64_t x[SIDE_BY_SIDE] = {1, 2, 3, 4, 5, 6, 7, 8}, y = 3;
+	uint64_t a = x[0], b = x[1], c = x[2], d = x[3], e = x[4], f = x[5], g = x[6], h = x[7];
+	const volatile uint64_t *cells = x;
+	STEP(y);
+	uint64_t begin = cost_ticks();
+#define LOAD(i) (void)cells[i]
+	for (unsigned i = 0; i < ADDITIONS / 24; i++) {
+		ADD(a), ADD(b), LOAD(0), ADD(c), ADD(d), LOAD(1), ADD(e), ADD(f), LOAD(2), ADD(g), ADD(h), LOAD(3);
+		ADD(a), ADD(b), LOAD(4), ADD(c), ADD(d), LOAD(5), ADD(e), ADD(f), LOAD(6), ADD(g), ADD(h), LOAD(7);
+	}
+	return ns_of(timer, begin, cost_ticks(), ADDITIONS / 24 * 24);
+}
+
 static double divisions(const struct cost_timer *timer, bool apart)
 {
 	double a = 1.7, b = 1.9, c = 2.3, d = 2.9, y = 1.0000001;
@@ -127,6 +143,7 @@ double cost_core(const struct cost_timer *timer, enum cost_experiment experiment
 	case EXPERIMENT_DEPENDENT: return additions(timer, 1);
 	case EXPERIMENT_TWO_CHAINS: return additions(timer, 2);
 	case EXPERIMENT_INDEPENDENT: return additions(timer, SIDE_BY_SIDE);
+	case EXPERIMENT_MIXED: return mixed(timer);
 	case EXPERIMENT_DIVIDES: return divisions(timer, false);
 	case EXPERIMENT_DIVIDES_APART: return divisions(timer, true);
 	case EXPERIMENT_ROOTS: return roots(timer, false);
