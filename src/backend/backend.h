@@ -77,6 +77,7 @@ struct target {
 	 * (locations->period); 0: each event */
 	uint64_t overflow_period;
 	uint32_t overflow_skid;
+	bool times_calls; /* COMMAND: system_calls() has times, where the backend can take them */
 	/* … with the call graph (locations->arcs); functions: borrowed, NULL: not known */
 	bool call_graph;
 	const struct function_finder *functions;
@@ -175,7 +176,7 @@ struct backend_operations {
 	 * lines below a line of column names (the module, its offset, bytes, instructions, how often). NULL: this
 	 * backend does not know. False with the reason when the counts are not exact. */
 	bool (*blocks)(struct counting *counting, enum blocks_by by, struct str *out, struct error *err);
-	/* Likewise the system calls made, by name. */
+	/* Likewise the system calls made, by name; with target->times_calls the time that they took, too. */
 	bool (*system_calls)(struct counting *counting, struct str *out, struct error *err);
 	/* Likewise what the program was given that may differ from run to run (command->cpu is not NULL): lines
 	 * "what<TAB>times<TAB>sum", in which equal sums are equal values. NULL: this backend does not know. */

@@ -43,6 +43,7 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 		.per_thread = r->per_thread,
 		.per_cpu = r->per_cpu,
 		.per_process = r->per_process,
+		.times_calls = r->system_calls != NULL,
 		.cgroup = r->cgroup,
 	};
 	const struct number_list *ids = cpus ? &r->cpus : r->pids.numbers.count ? &r->pids : &r->tids;

@@ -26,6 +26,7 @@ enum {
 	BY,
 	ADVICE,
 	WAITS,
+	CALLS,
 	CONFIDENCE,
 	JSON,
 	CSV,
@@ -63,6 +64,8 @@ const struct option_row explain_option_rows[] = {
 	 ADVICE},
 	{0, "waits", NULL, "where threads wait, by stack, and page faults by line (one more execution, sampled)",
 	 WAITS},
+	{0, "calls", NULL, "system calls by the time that they take (one more execution, under the engine)",
+	 CALLS},
 	{0, "json", NULL, "as JSON", JSON},
 	{0, "csv", NULL, "as CSV", CSV},
 	{0, "html", NULL, "as a page for a browser, in one file", HTML},
@@ -82,7 +85,7 @@ struct explain_request {
 	enum breakdown_by by;
 	enum explain_format format;
 	double confidence;
-	bool help, quiet, silent, advice, waits;
+	bool help, quiet, silent, advice, waits, calls;
 };
 
 /* The index of the word in words, which ends with NULL. */
@@ -130,6 +133,7 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 		return true;
 	case ADVICE: return r->advice = true;
 	case WAITS: return r->waits = true;
+	case CALLS: return r->calls = true;
 	case SWEEP: r->sweep = value; return true;
 	case PER: r->per = value; return true;
 	case JSON: return set_format(r, FORMAT_JSON, err);
@@ -329,9 +333,9 @@ static bool find_values(const struct explain_request *r, struct arena *arena, st
 		return error_set(err, ERROR_USAGE, "--per needs --sweep: it divides the times of each value");
 	if (!r->sweep)
 		return true;
-	if (r->by || r->advice || r->waits)
+	if (r->by || r->advice || r->waits || r->calls)
 		return error_set(err, ERROR_USAGE,
-				 "--by, --advice and --waits are of one value: leave out --sweep");
+				 "--by, --advice, --waits and --calls are of one value: leave out --sweep");
 	return sweep_values_parse(r->sweep, arena, values, err) &&
 	       (!r->per || sweep_power_parse(r->per, values->name, &power, err));
 }
@@ -346,9 +350,9 @@ static int explain_program(const struct explain_request *r, char *const *program
 	if (!find_machine(r->on, &machine, &err))
 		return say_failed(&err, TARE_USAGE);
 	bool here = strcmp(machine, "host") == 0;
-	if (r->waits && !here) {
-		error_set(&err, ERROR_USAGE, "--waits looks at the program on this machine, and %s is another",
-			  machine);
+	if ((r->waits || r->calls) && !here) {
+		error_set(&err, ERROR_USAGE, "%s looks at the program on this machine, and %s is another",
+			  r->waits ? "--waits" : "--calls", machine);
 		return say_failed(&err, TARE_USAGE);
 	}
 	if (!find_shape(machine, here, &asked, &err))
@@ -364,6 +368,7 @@ static int explain_program(const struct explain_request *r, char *const *program
 	asked.by = r->by;
 	asked.wants_advice = r->advice;
 	asked.wants_waits = r->waits;
+	asked.wants_calls = r->calls;
 	asked.confidence = r->confidence;
 	asked.program_output = r->silent ? OUTPUT_NONE : OUTPUT_FIRST;
 	int code = explain_with(r, &asked, values);

@@ -9,7 +9,7 @@
 struct cost_series {
 	double ns[COST_SWEEPS_MOST];
 	size_t n;     /* 0: there is no such experiment */
-	double whole; /* of a difference: the median of what it is taken off of: the clock may differ in that; else 0 */
+	double whole; /* of a difference: the median of what is taken off of; the clock may differ in that */
 };
 
 static const enum cost_experiment NOTHING = EXPERIMENTS;

@@ -492,6 +492,38 @@ static const char *source_sentence(struct document *d, const struct explanation 
 			  : document_printf(d, "Counts: %s.", counts);
 }
 
+/* ---- system calls ---- */
+
+static void add_calls(struct document *d, const struct explanation *e)
+{
+	static const char *const headings[] = {"system call", "calls", "time", "each"};
+	struct columns *columns = e->calls.count ? document_add_columns(d, 4) : NULL;
+	for (size_t i = 0; columns && i < 4; i++)
+		columns->headings[i] = headings[i];
+	if (columns)
+		columns->left[0] = true;
+	for (size_t i = 0; columns && i < e->calls.count && i < PLACES_SHOWN; i++) {
+		const struct explained_call *call = &e->calls.items[i];
+		bool timed = !isnan(call->seconds);
+		explained_push(
+			d, columns,
+			&(struct columns_row){
+				.cells = {call->name, count_cell(d, (double)call->count),
+					  timed ? explained_time_cell(d, call->seconds) : "",
+					  timed ? explained_time_cell(d, call->seconds / (double)call->count)
+						: ""}});
+	}
+	document_add(
+		d, BLOCK_NOTE, "-",
+		document_printf(d,
+				"In one more execution, under tare's engine, all system calls together took %s, "
+				"waiting included.",
+				explained_time_cell(d, e->calls_s)));
+	if (e->calls.count > PLACES_SHOWN)
+		document_add(d, BLOCK_NOTE, "-",
+			     document_printf(d, "%zu more in --json", e->calls.count - PLACES_SHOWN));
+}
+
 /* Of a page, notes stand where its reader looks for them: what has to be acted on above, others below. */
 static void rank_notes(struct document *d, size_t from, size_t end)
 {
@@ -540,6 +572,14 @@ static void build(struct document *d, const struct explanation *e, size_t width)
 	} else if (e->why_no_waits) {
 		document_add(d, BLOCK_NOTE, "!",
 			     document_printf(d, "Where threads waited is not known: %s", e->why_no_waits));
+		document_add(d, BLOCK_GAP, NULL, NULL);
+	}
+	if (e->has_calls) {
+		add_calls(d, e);
+		document_add(d, BLOCK_GAP, NULL, NULL);
+	} else if (e->why_no_calls) {
+		document_add(d, BLOCK_NOTE, "!",
+			     document_printf(d, "How long system calls take is not known: %s", e->why_no_calls));
 		document_add(d, BLOCK_GAP, NULL, NULL);
 	}
 	add_parts(d, e);

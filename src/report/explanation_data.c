@@ -136,6 +136,26 @@ static void write_waits(struct json *json, const struct explanation *e)
 	json_write_close(json, '}');
 }
 
+static void write_calls(struct json *json, const struct explanation *e)
+{
+	if (!e->has_calls) {
+		json_write_null(json, "system_calls");
+		return;
+	}
+	json_write_open(json, "system_calls", '{');
+	json_write_number(json, "seconds", e->calls_s);
+	json_write_open(json, "calls", '[');
+	for (size_t i = 0; i < e->calls.count; i++) {
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "name", e->calls.items[i].name);
+		json_write_integer(json, "count", (int64_t)e->calls.items[i].count);
+		json_write_number(json, "seconds", e->calls.items[i].seconds);
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
+	json_write_close(json, '}');
+}
+
 static void write_arrays(struct json *json, const struct explanation *e)
 {
 	json_write_open(json, "causes", '[');
@@ -149,6 +169,8 @@ static void write_arrays(struct json *json, const struct explanation *e)
 	json_write_close(json, ']');
 	write_waits(json, e);
 	json_write_text(json, "why_no_waits", e->why_no_waits);
+	write_calls(json, e);
+	json_write_text(json, "why_no_system_calls", e->why_no_calls);
 	json_write_open(json, "advice", '[');
 	for (size_t i = 0; i < e->advice.count; i++)
 		write_advice(json, &e->advice.items[i]);

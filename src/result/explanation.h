@@ -96,6 +96,13 @@ struct explained_fault {
 	uint64_t faults;
 };
 
+/* A system call of an execution under the engine: from its begin to its end, so with all waiting in it. */
+struct explained_call {
+	const char *name;
+	uint64_t count;
+	double seconds; /* NAN: it does not come back, or was not timed */
+};
+
 struct explained_advice {
 	const char *rule;     /* "conflict-misses", … */
 	const char *text;     /* what to do */
@@ -130,10 +137,14 @@ struct explanation {
 	struct explained_place *places;
 	size_t n_places;
 	bool has_waits;
-	VEC(struct explained_wait) waits;    /* the longest first */
-	VEC(struct explained_fault) faults;  /* the most first */
-	double waits_s, preempted_s;         /* thread-seconds: of all waits; ready, while others ran */
-	const char *why_no_waits;            /* asked for, and not measured; NULL */
+	VEC(struct explained_wait) waits;   /* the longest first */
+	VEC(struct explained_fault) faults; /* the most first */
+	double waits_s, preempted_s;        /* thread-seconds: of all waits; ready, while others ran */
+	const char *why_no_waits;           /* asked for, and not measured; NULL */
+	bool has_calls;
+	VEC(struct explained_call) calls;    /* the longest time first */
+	double calls_s;                      /* thread-seconds: of all that are known */
+	const char *why_no_calls;            /* as why_no_waits */
 	VEC(struct explained_advice) advice; /* the longest time first */
 	VEC(struct result_note) notes;
 	struct result *result; /* of the counting execution; freed with it */

@@ -30,7 +30,8 @@ void explain_input_close(struct explain_input *input)
 /* Does the program run more often than once, here or in another explanation? */
 static bool runs_again(const struct explain_asked *asked)
 {
-	return asked->here || asked->by || asked->wants_advice || asked->wants_waits || asked->input;
+	return asked->here || asked->by || asked->wants_advice || asked->wants_waits || asked->wants_calls ||
+	       asked->input;
 }
 
 /* two executions, if the program's input can be given again; how many there will be, counting by place shows */
@@ -240,7 +241,11 @@ bool explain_run(const struct explain_asked *asked, struct explanation *out, str
 	bool done = run(&x, err) &&
 		    causes_explain(out, asked->levels, asked->costs, asked->here ? &x.native : NULL, err) &&
 		    explaining_advise(&x, err) && by_place(&x, err) &&
-		    (!asked->wants_waits || explaining_waits(&x, err)) && add_notes(&x, err);
+		    (!asked->wants_waits || explaining_waits(&x, err));
+	/* where waits may not be sampled, calls still tell what they are in */
+	if (done && (asked->wants_calls || out->why_no_waits))
+		done = explaining_calls(&x, err);
+	done = done && add_notes(&x, err);
 	explain_input_close(&x.own);
 	session_close(&x.session);
 	if (!done)

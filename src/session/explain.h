@@ -36,6 +36,7 @@ struct explain_asked {
 	/* the machine that lines are counted on for advice, as "model:" has it; NULL: no advice. Facts but for
 	 * costs and memory */
 	const char *advice_on;
+	bool wants_calls;  /* system calls by time: one more execution, under the engine */
 	bool wants_waits;  /* where threads wait, and page faults by line: one more execution, sampled */
 	bool wants_advice; /* by line too, which takes more executions; without, of the whole program alone */
 	struct advice_facts facts;

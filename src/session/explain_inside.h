@@ -32,6 +32,10 @@ bool explaining_note(struct explanation *e, enum note_rank rank, const char *tex
  * why_no_waits. */
 bool explaining_waits(struct explaining *x, struct error *err);
 
+/* One execution more, under the engine, that times system calls. What cannot be counted here is said in
+ * why_no_calls. */
+bool explaining_calls(struct explaining *x, struct error *err);
+
 /* Counts what the rules need, and adds the advice. */
 bool explaining_advise(struct explaining *x, struct error *err);
 

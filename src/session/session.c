@@ -37,6 +37,7 @@ static void set_target(struct session *s, const struct session_target *asked)
 	t->per_thread = asked->per_thread;
 	t->per_cpu = asked->per_cpu;
 	t->per_process = asked->per_process;
+	t->times_calls = asked->times_calls;
 }
 
 bool session_open(struct session *s, const struct session_target *target, const char *on,

@@ -38,6 +38,7 @@ struct session_target {
 	const int *ids;     /* processes, threads or CPUs, as `kind` says */
 	size_t n_ids;
 	bool no_children, per_thread, per_cpu, per_process;
+	bool times_calls; /* struct target has it */
 };
 
 struct session {

@@ -80,9 +80,16 @@ ok(seen.code == 3 and "/nowhere/blocks" in seen.err, "a file that cannot be writ
 # ---- system calls ----
 report, _ = count("system calls", "--system-calls", "calls.tsv", "-e", "system-calls", "sh", "-c", "/bin/true; umask >/dev/null")
 table = [line.split("\t") for line in read("calls.tsv").splitlines()]
-calls = {row[-3] if len(row) > 3 else row[0]: int(row[-1]) for row in table[1:]}
-equal(sum(int(row[-1]) for row in table[1:]), rows(report, "system-calls:u")[0]["value"], "system calls by name add up to all")
+equal(table[0], ["call", "count", "seconds"], "calls are named, counted and timed")
+calls = {row[0]: int(row[1]) for row in table[1:]}
+equal(sum(int(row[1]) for row in table[1:]), rows(report, "system-calls:u")[0]["value"], "system calls by name add up to all")
 ok(calls.get("execve", 0) == 1 and calls.get("umask", 0) == 2, "each has its name and its count", calls)
+
+times = {row[0]: float(row[2]) for row in table[1:] if row[2]}
+ok("execve" not in times and "exit_group" not in times, "what does not come back has no time", table)
+passed_on = {name for name in calls if not name.startswith("rt_sig")} - {"execve", "exit_group", "clone", "clone3", "fork", "vfork"}
+ok(every(times.get(name, 0) > 0 for name in passed_on), "what the kernel answers has one", table)
+equal(list(times.values()), sorted(times.values(), reverse=True), "the longest come first")
 
 # ---- reproducible ----
 values = set()

@@ -25,6 +25,9 @@ ok(seen.code == 2 and "on this machine, and zen4 is another" in seen.err and "ra
 seen = tare("explain", "--waits", "--sweep", "N=1,2", "echo", "ran")
 ok(seen.code == 2 and "leave out --sweep" in seen.err and "ran" not in seen.out, "--waits is of one value", seen)
 
+seen = tare("explain", "--calls", "--on", "model:zen4", "--costs", COSTS, "echo", "ran")
+ok(seen.code == 2 and "on this machine, and zen4 is another" in seen.err and "ran" not in seen.out, "nor does --calls tell of another", seen)
+
 # ---- explained ----
 # the program's output is that of the first execution; the waits are of another one: it has a clock of its own
 marks = os.path.abspath("marks")

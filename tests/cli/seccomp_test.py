@@ -1,6 +1,5 @@
 """Under a seccomp filter that refuses one system call, as a container's may: tare counts right, or says which call it is, and
 always ends. Each call that tare and its engine make is refused in turn."""
-import ctypes
 import os
 import re
 import signal
@@ -29,17 +28,6 @@ def program():
     base, head = 0x400000, 64 + 56
     elf = b"\x7fELF\x02\x01\x01" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, base + head, 64, 0, 0, 64, 56, 1, 0, 0, 0)
     return elf + struct.pack("<IIQQQQQQ", 1, 5, 0, base, base, head + len(code), head + len(code), 4096) + code
-
-
-def refuse(number):
-    """In the child, before its exec: this call has EPERM from now on, in all that it starts."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    load, equal, give = 0x20, 0x15, 0x06
-    rules = struct.pack("<" + 4 * "HBBI", load, 0, 0, 0, equal, 0, 1, number, give, 0, 0, 0x00050001, give, 0, 0, 0x7fff0000)
-    text = ctypes.create_string_buffer(rules)
-    filter_ = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4, ctypes.addressof(text)))
-    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, filter_, 0, 0):
-        raise OSError(ctypes.get_errno(), "no filter")
 
 
 def refused(number, *arguments):

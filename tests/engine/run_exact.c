@@ -22,11 +22,12 @@
 /* By number, as --system-calls has them. */
 static uint64_t calls_of(const struct view *view)
 {
-	uint64_t calls[RECORD_SYSCALLS + 2] = {0}, n = 0;
+	struct syscall_sums sums = {.untimed = 0};
+	uint64_t n = 0;
 	for (size_t p = 0; p < view->n_processes; p++)
-		syscalls_sum(&view->processes[p], calls);
+		syscalls_sum(&view->processes[p], 0, &sums);
 	for (unsigned i = 0; i < RECORD_SYSCALLS + 1; i++)
-		n += calls[i];
+		n += sums.counts[i];
 	return n;
 }
 

@@ -14,6 +14,8 @@ uint64_t counting_now_ns(void)
 	return clock_now_ns(&clock);
 }
 
+uint64_t counting_now_ticks(void) { return __builtin_ia32_rdtsc(); }
+
 static void host_cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
 {
 	__cpuid_count(leaf, sub, out[0], out[1], out[2], out[3]);
@@ -153,6 +155,7 @@ bool counting_start(const struct target *target, const struct execution_event *e
 	c->command = *target->command;
 	c->n = n, c->children = target->follow_children, c->per_thread = target->per_thread;
 	c->per_process = target->per_process;
+	c->times_calls = target->times_calls;
 	c->functions = target->functions;
 	c->inside = target->locations_inside && target->n_regions > 0;
 	if (!(c->events = calloc(n + 1, sizeof *c->events))) {
@@ -186,6 +189,7 @@ bool counting_start(const struct target *target, const struct execution_event *e
 		goto fail;
 	session.regions = ranges, session.region_count = target->n_regions;
 	session.exclusive = target->exclusive;
+	session.times_calls = target->times_calls;
 	c->keeps_none = target->keep && n > 0 && !may_keep(c, &session);
 	if (target->keep && !c->keeps_none) {
 		kept_open(&c->kept, NULL, target->command->argv[0]);
@@ -235,5 +239,6 @@ bool counting_go(struct counting *c, struct error *err)
 		}
 	}
 	c->began_ns = counting_now_ns();
+	c->began_ticks = c->times_calls ? counting_now_ticks() : 0;
 	return launch_go(&c->launch, &c->command, err);
 }

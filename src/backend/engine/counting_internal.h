@@ -13,6 +13,7 @@
 #include "backend/engine/kept.h"
 #include "backend/engine/locations.h"
 #include "backend/engine/regions.h"
+#include "backend/engine/syscalls.h"
 #include "backend/engine/tally.h"
 #include "backend/launch.h"
 #include "engine/inject/injection.h"
@@ -45,6 +46,10 @@ struct counting {
 	} * asked;
 	size_t n_asked;
 	uint64_t began_ns;
+	/* with times_calls: the time stamp counter then and, from counting_stop() on, what it meant */
+	bool times_calls;
+	uint64_t began_ticks;
+	struct syscall_clock clock;
 };
 
 /* Code lines and pages are of processes: a thread has none of its own. */
@@ -60,6 +65,7 @@ static inline struct reading counting_failed(const char *why)
 }
 
 uint64_t counting_now_ns(void);
+uint64_t counting_now_ticks(void);
 
 /* counting_readings.c. regions: those of the view, with what was counted in them; NULL: not wanted. On success
  * *view, *tally and *regions are the caller's. */

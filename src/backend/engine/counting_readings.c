@@ -190,13 +190,27 @@ static bool add_limits(const struct counting *c, const struct view *view, struct
 	return done;
 }
 
+static bool add_untimed(const struct counting *c, const struct view *view, struct run *run)
+{
+	uint64_t untimed = syscalls_untimed(view, c->children);
+	return !untimed ||
+	       counting_add_remark(run, NOTE_READ,
+				   arena_printf(&run->arena,
+						"%llu system calls were not timed: the program filters its "
+						"system calls, or forbids the time stamp counter",
+						(unsigned long long)untimed));
+}
+
 bool counting_stop(struct counting *c, struct run *run, struct error *err)
 {
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	struct execution_regions *regions = NULL;
 	bool done = false;
-	uint64_t ns = counting_now_ns() - c->began_ns;
+	uint64_t ns = counting_now_ns() - c->began_ns,
+		 ticks = c->times_calls ? counting_now_ticks() - c->began_ticks : 0;
+	if (ticks > 0)
+		c->clock = (struct syscall_clock){(double)ns / (double)ticks, c->began_ticks + ticks};
 	run->under_engine = c->session != NULL;
 	run->n_events = c->n;
 	run->n_rows = 1;
@@ -221,6 +235,8 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 		done = c->models.remark(c->models.context, view, c->children, run);
 	if (done && view)
 		done = add_limits(c, view, run);
+	if (done && view && c->times_calls)
+		done = add_untimed(c, view, run);
 	if (done && c->keeps_none)
 		done = counting_add_remark(run, NOTE_ACT,
 					   "--keep does nothing for models, places, regions, basic blocks and "

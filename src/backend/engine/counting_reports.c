@@ -47,7 +47,7 @@ bool counting_system_calls(struct counting *c, struct str *out, struct error *er
 		error_set(err, ERROR_UNSUPPORTED, "no system calls: %s", tally->why);
 		goto out;
 	}
-	syscalls_write(view, c->children, out);
+	syscalls_write(view, c->children, &c->clock, out);
 	done = true;
 out:
 	tally_free(tally);

@@ -149,7 +149,7 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 		 tally->strange_text[0] ? tally->strange_text : tally->unknown_text);
 	for (size_t i = 0; i < view->n_processes; i++) /* the part's, and the totals of the one before it */
 		if (view->processes[i].loaded || view->processes[i].totals)
-			syscalls_sum(&view->processes[i], totals->calls);
+			syscalls_sum(&view->processes[i], 0, &totals->calls);
 	return totals;
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "backend/engine/syscalls.h"
 #include "engine/x86/vector.h"
 #include "engine/inject/injection.h"
 #include "engine/inject/view.h"
@@ -50,7 +51,7 @@ struct fold_totals {
 	uint32_t n_machines, unused;
 	uint8_t unknown[COUNTS]; /* 1: the count is not known, see text */
 	char unknown_text[320];
-	uint64_t calls[RECORD_SYSCALLS + 2];     /* by number; other; int 0x80 */
+	struct syscall_sums calls;
 	uint64_t n_places, n_events, text_bytes; /* n_events 0: nobody asked for places */
 	/* [n_rows]; then struct fold_region [n_regions], struct model_counts [n_rows][n_machines], struct
 	 * fold_place [n_places], uint64_t [n_places][n_events], their modules' names */

@@ -11,11 +11,28 @@ enum { EXACT_SYSCALL_NAMES = RECORD_SYSCALLS };
 /* NULL: no such call. Made by syscall_names.sh */
 extern const char *const exact_syscall_names[EXACT_SYSCALL_NAMES];
 
-/* Appends "call<TAB>count" lines below these column names, most frequent first; then numbers without a name, those
- * beyond the record's table ("other") and 32-bit ones ("int 0x80"). Calls made 0 times have no line. */
-void syscalls_write(const struct view *view, bool children, struct str *out);
+/* By number; of the counts then those beyond the table, and 32-bit ones. */
+struct syscall_sums {
+	uint64_t counts[RECORD_SYSCALLS + 2];
+	uint64_t ticks[RECORD_SYSCALLS]; /* as record_thread.call_ticks has them */
+	uint64_t untimed;                /* calls that could not be timed */
+};
 
-/* Adds those of one process, by number; then those beyond the table, and 32-bit ones. */
-void syscalls_sum(const struct view_process *process, uint64_t calls[RECORD_SYSCALLS + 2]);
+/* What the time stamp counter meant while the program ran. */
+struct syscall_clock {
+	double ns_per_tick; /* 0: calls are not timed */
+	uint64_t ended;     /* the counter, when the program had ended */
+};
+
+/* Appends "call<TAB>count" lines below these column names, most frequent first; then numbers without a name, those
+ * beyond the record's table ("other") and 32-bit ones ("int 0x80"). Calls made 0 times have no line. With times
+ * there is a third column, "seconds", and those that took longest come first; empty: the call does not come back,
+ * is not passed on to the kernel, or was not timed. */
+void syscalls_write(const struct view *view, bool children, const struct syscall_clock *clock, struct str *out);
+/* How many could not be timed, which are in no sum. */
+uint64_t syscalls_untimed(const struct view *view, bool children);
+
+/* Adds those of one process. ended: the time until which a call took that did not come back; 0: it has none. */
+void syscalls_sum(const struct view_process *process, uint64_t ended, struct syscall_sums *sums);
 
 #endif

@@ -59,7 +59,8 @@ struct injection_options {
 	/* struct record_region_range [region_ranges] (wire/region.h) of region_count regions; copied */
 	const void *regions;
 	size_t region_ranges, region_count;
-	bool exclusive; /* of each region, what is executed in none that was entered in it, too */
+	bool exclusive;   /* of each region, what is executed in none that was entered in it, too */
+	bool times_calls; /* how long system calls take, too */
 	/* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	const uint8_t (*watches)[4];
 	size_t watch_count;

@@ -85,6 +85,8 @@ static bool set_trace(struct injection *session, const struct injection_options 
 				 (options->calls_alone ? RECORD_CALLS_ALONE : 0);
 	if (options->exclusive)
 		record->flags |= RECORD_EXCLUSIVE;
+	if (options->times_calls)
+		record->flags |= RECORD_CALL_TIMES;
 	record->call_event_count = (uint32_t)options->call_event_count;
 	if (options->call_event_count)
 		memcpy(record->call_events, options->call_events,

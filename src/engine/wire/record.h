@@ -33,7 +33,7 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x38524154u /* "TAR8"; a change of layout changes it */
+#define RECORD_MAGIC 0x39524154u /* "TAR9"; a change of layout changes it */
 #define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
@@ -66,6 +66,7 @@ enum {
 	RECORD_SITES = 4, /* and counted by instruction, for session->watches */
 	/* what a region counts outside of those entered in it is wanted, too (wire/region.h) */
 	RECORD_EXCLUSIVE = 512,
+	RECORD_CALL_TIMES = 1024, /* record_thread.call_ticks is kept */
 };
 
 /* An event of the call graph: a sum of what the encodings of instructions, taken branches and iterations tell
@@ -368,8 +369,16 @@ struct record_thread {
 	uint64_t syscalls_other;
 	uint64_t syscalls_32; /* int 0x80 */
 	struct record_input inputs[RECORD_SAW_KINDS];
+	/* With RECORD_CALL_TIMES, in ticks of the time stamp counter: how long calls took that came back, by
+	 * number; when the one that it is in began; and calls that could not be timed (the program forbids rdtsc),
+	 * whose number then has RECORD_UNTIMED set */
+	uint64_t call_began, calls_untimed;
+	uint64_t call_ticks[RECORD_SYSCALLS];
 };
+#define RECORD_UNTIMED (1ull << 63)
+#define RECORD_THREAD_BYTES 12288u /* whole pages */
 
+_Static_assert(sizeof(struct record_thread) <= RECORD_THREAD_BYTES, "a thread's record has its room");
 _Static_assert(sizeof(struct record_session) <= RECORD_PROCESSES_OFFSET, "the session is one page");
 _Static_assert(sizeof(struct record_process) == RECORD_PROCESS_BYTES, "the table is an array of process entries");
 _Static_assert(sizeof(struct record_block) == 32, "blocks are packed");

@@ -14,6 +14,15 @@ struct thread;
 void system_call(struct thread *t, uint32_t block, uint64_t next);
 long pass_on_unlocked(struct thread *t, uint64_t nr);
 void rseq_library(long fd);
+
+/* os/timed.c. The call in the registers, as the program makes it, under rt.lock or where it does not wait. */
+long call_make(struct thread *t, uint64_t nr);
+/* The same in parts, for one that may wait: the thread's record may be another part's until call_end(). starts:
+ * before call_begin(); timed: adds to *ticks what it took, nothing where that is not known; took: after
+ * call_end() */
+void call_starts(struct thread *t);
+long call_timed(const struct thread *t, uint64_t nr, uint64_t *ticks);
+void call_took(struct thread *t, uint64_t nr, uint64_t ticks);
 void system_call_32(struct thread *t, uint32_t block, uint64_t next);
 
 /* os/mapping.c; own_add: under rt.lock, or before there are threads */

@@ -72,7 +72,7 @@ long exec_call(struct thread *t, uint64_t nr)
 			signal_ignore_in_kernel(s);
 	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &t->mask, 0, MASK_BYTES);
 	signal_requeue_held(t);
-	long result = pass_on(t, nr);
+	long result = call_make(t, nr);
 	/* it failed, or a signal came first */
 	signal_set_mask(t, t->mask);
 	if (asked)

@@ -30,13 +30,6 @@ enum {
 #define BELOW_FROM 0x40000000ull /* arch/x86/kernel/sys_x86_64.c, find_start_end */
 #define BELOW_TO 0x80000000ull
 
-static long pass_on(const struct thread *t, uint64_t nr)
-{
-	const uint64_t *r = t->reg,
-		       args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
-	return runtime_app_syscall((long)nr, args);
-}
-
 /* ---- the engine's own ---------------------------------------------------------------------------- */
 
 void own_add(uint64_t start, uint64_t bytes)
@@ -171,7 +164,7 @@ static long change(struct thread *t, uint64_t nr)
 	} else if (nr == SYS_shmat || nr == SYS_shmdt || nr == SYS_remap_file_pages) {
 		memory_release(0, ADDRESSES);
 	}
-	long result = pass_on(t, nr);
+	long result = call_make(t, nr);
 	if (result == ABORTED || (failed(result) && nr != SYS_madvise && nr != SYS_process_madvise))
 		return result;
 	if (rt.served)
@@ -291,7 +284,7 @@ long mapping_call(struct thread *t, uint64_t nr)
 long heap_call(struct thread *t)
 {
 	uint64_t wanted = t->reg[X86_RDI], before = rt.inline_break;
-	long result = pass_on(t, SYS_brk);
+	long result = call_make(t, SYS_brk);
 	if (result == ABORTED)
 		return result;
 	uint64_t end = (uint64_t)result;
@@ -300,7 +293,7 @@ long heap_call(struct thread *t)
 		bool given = cache_move(t, end, wanted + HEAP_GAP);
 		unlock();
 		if (given) {
-			result = pass_on(t, SYS_brk);
+			result = call_make(t, SYS_brk);
 			if (result == ABORTED)
 				return result;
 			end = (uint64_t)result;

@@ -77,7 +77,7 @@ long rseq_call(struct thread *t, uint64_t nr)
 	/* once it has one thread's area, a libc ends the program if it does not get the next one's */
 	if (rt.rseq_sections == 2 && !rt.rseq_given)
 		return -ENOSYS_;
-	long result = pass_on(t, nr);
+	long result = call_make(t, nr);
 	if (result == 0) {
 		t->rseq = t->reg[X86_RDX] & 1 ? 0 : area;
 		rt.rseq_given = 1;

@@ -33,13 +33,17 @@ long pass_on_unlocked(struct thread *t, uint64_t nr)
 	enum signals_shown shown = signals_show(t, nr);
 	if (shown == SIGNALS_CAME)
 		return ABORTED;
+	uint64_t ticks = 0;
+	call_starts(t);
 	call_begin(t, nr);
-	long result = pass_on(t, nr);
+	long result = call_timed(t, nr, &ticks);
 	/* woken for a signal that another thread, which blocks it too, took away: hand_on() brings it back */
 	while (result == -EINTR_ && shown == SIGNALS_SHOWN && nr == SYS_rt_sigtimedwait &&
 	       !(t->attention & ATTENTION_SIGNAL))
-		result = pass_on(t, nr);
+		result = call_timed(t, nr, &ticks);
 	call_end(t);
+	if (result != ABORTED) /* only now: until then the record may have been another part's */
+		call_took(t, nr, ticks);
 	if (shown == SIGNALS_SHOWN) {
 		signals_hide(t);
 		signals_as_sent(t, nr, result);
@@ -69,7 +73,7 @@ static long prctl(struct thread *t, uint64_t nr)
 		return result;
 	if ((uint32_t)t->reg[X86_RDI] == 26) /* PR_SET_TSC */
 		rt.no_tsc = 1;
-	return pass_on(t, nr);
+	return call_make(t, nr);
 }
 
 static long arch(struct thread *t, uint64_t nr)
@@ -85,7 +89,7 @@ static long arch(struct thread *t, uint64_t nr)
 		return safe_copy((void *)value, &t->app_gs, 8) ? 0 : -EFAULT_;
 	if (code == 0x5001) /* ARCH_SHSTK_ENABLE: a shadow stack would see the cache's returns */
 		return -95;
-	long result = pass_on(t, nr);
+	long result = call_make(t, nr);
 	if (code == 0x1002) /* ARCH_SET_FS */
 		stream_fs_changed(t);
 	return result;

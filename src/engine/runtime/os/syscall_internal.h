@@ -2,16 +2,7 @@
 #ifndef TARE_ENGINE_RUNTIME_OS_SYSCALL_INTERNAL_H
 #define TARE_ENGINE_RUNTIME_OS_SYSCALL_INTERNAL_H
 
-#include "engine/runtime/entry.h"
 #include "engine/runtime/thread.h"
-
-/* Makes the call with the program's arguments. */
-static inline long pass_on(struct thread *t, uint64_t nr)
-{
-	const uint64_t *r = t->reg,
-		       args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
-	return runtime_app_syscall((long)nr, args);
-}
 
 #pragma GCC visibility push(hidden)
 

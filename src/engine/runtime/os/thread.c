@@ -43,7 +43,7 @@ void lock(void) { lock_word(&rt.lock); }
 void unlock(void) { unlock_word(&rt.lock); }
 
 static uint64_t counters_bytes(void) { return (uint64_t)rt.counters_most * 8; }
-uint64_t thread_record_bytes(void) { return counters_bytes() + 8192; }
+uint64_t thread_record_bytes(void) { return counters_bytes() + RECORD_THREAD_BYTES; }
 
 bool thread_record(struct thread *t, struct record_process *process)
 {
@@ -202,7 +202,7 @@ bool thread_fresh_records(struct record_process *old, struct record_process *pro
 			continue;
 		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call,
 			 waits = t->record->waits;
-		uint64_t models = t->record->models;
+		uint64_t models = t->record->models, call_began = t->record->call_began;
 		if (rt.leaving && models && !(models = stream_counts_moved(t)))
 			return false;
 		t->record->call = 0;   /* it is in it in the new part */
@@ -213,6 +213,7 @@ bool thread_fresh_records(struct record_process *old, struct record_process *pro
 		t->record->state = state;
 		t->record->call = call;
 		t->record->waits = waits;
+		t->record->call_began = call_began;
 		t->record->models = models;
 		process->thread_count += rt.slot_state[i];
 	}

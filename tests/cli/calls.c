@@ -1,0 +1,58 @@
+/* A program whose system calls take a known time at least, which the kernel guarantees: two sleeps of 50 ms, a poll of
+ * nothing for 30 ms, a wait of 40 ms for a futex that nobody wakes; 1000 calls that do nothing; and a thread that is in a
+ * pause when the program ends. "blind": it forbids the time stamp counter first. */
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile int paused_tid;
+
+static void *stays(void *unused)
+{
+	paused_tid = (int)syscall(SYS_gettid);
+	for (;;)
+		pause();
+	return unused;
+}
+
+/* Until the kernel says that the thread is in its pause. */
+static void until_paused(void)
+{
+	char path[64], text[64] = "";
+	do {
+		snprintf(path, sizeof path, "/proc/self/task/%d/syscall", paused_tid);
+		FILE *file = fopen(path, "r");
+		if (file && !fgets(text, sizeof text, file))
+			text[0] = '\0';
+		if (file)
+			fclose(file);
+	} while (atoi(text) != SYS_pause);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1 && prctl(PR_SET_TSC, PR_TSC_SIGSEGV) != 0)
+		return 9;
+	uint32_t word = 0;
+	struct timespec wait = {.tv_nsec = 40000000};
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, stays, NULL) != 0)
+		return 9;
+	until_paused();
+	for (int i = 0; i < 2; i++)
+		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+	poll(NULL, 0, 30);
+	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &wait, NULL, 0);
+	for (int i = 0; i < 1000; i++)
+		syscall(SYS_getppid);
+	return 0;
+}

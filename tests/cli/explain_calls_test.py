@@ -1,0 +1,74 @@
+"""`tare explain --calls`: calls that the kernel does not let end before a time are explained with that time at least, and with no more than tare itself took."""
+import json
+import os
+import platform
+import sys
+import time
+
+PROGRAM = os.path.abspath(sys.argv[2])  # importing cli changes the folder
+
+from cli import *
+
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/explanation.schema.json"), encoding="utf-8") as file:
+    SCHEMA = json.load(file)
+if platform.machine() != "x86_64":
+    skip("the engine's tables are for x86-64", "system calls are timed")
+    done()
+
+COSTS = write("free.costs", "[costs]\nmachine = planted\ntitle = planted\nsource = made up\n\n[cost]\nof = instruction\nunit = ns\nminimum = 1\ntypical = 1\nmaximum = 1\nsource = made up\n")
+OPTIONS = ("-q", "--costs", COSTS)
+# the time stamp counter's frequency is taken in the same run: to a part in a hundred it is right in any
+PART = 0.01
+
+
+def explained(*program, options=OPTIONS):
+    begin = time.monotonic()
+    seen = tare("explain", "--calls", "--json", "-o", "calls.json", *options, *program)
+    took = time.monotonic() - begin
+    if not ok(seen.code == 0, f"{' '.join(map(os.path.basename, program))} is explained", seen):
+        done()
+    return json.loads(read("calls.json"), parse_constant=no_constant), took
+
+
+result, took = explained(PROGRAM)
+if jsonschema:
+    errors = [f"{list(e.absolute_path)}: {e.message}" for e in jsonschema.Draft202012Validator(SCHEMA).iter_errors(result)]
+    ok(not errors, "obeys the schema", "\n".join(errors))
+else:
+    skip("python3-jsonschema is not installed", "obeys the schema")
+calls = {c["name"]: c for c in result["system_calls"]["calls"]}
+none = {"count": 0, "seconds": 0}
+sleeps = calls.get("clock_nanosleep") or calls.get("nanosleep") or none
+equal((sleeps["count"], calls.get("poll", none)["count"], calls["getppid"]["count"]), (2, 1, 1000), "each call has its count")
+for name, call, least in (("two sleeps of 50 ms", sleeps, 0.1), ("a poll for 30 ms", calls.get("poll", none), 0.03), ("a futex that nobody wakes for 40 ms", calls["futex"], 0.04),
+                          ("a pause that the program's end cuts short, for as long", calls.get("pause", none), 0.1 + 0.03 + 0.04)):
+    ok(call["seconds"] and least * (1 - PART) <= call["seconds"] <= took * (1 + PART), f"{name}: at least that, and no longer than tare ran", (call, took))
+ok(0 < calls["getppid"]["seconds"] <= took * (1 + PART), "calls that do nothing have a time", calls["getppid"])
+equal((calls["exit_group"]["count"], calls["exit_group"]["seconds"]), (1, None), "exit_group does not come back, and has no time")
+order = [c["seconds"] or 0 for c in result["system_calls"]["calls"]]
+equal(order, sorted(order, reverse=True), "the longest come first")
+ok(abs(result["system_calls"]["seconds"] - sum(order)) < 1e-6, "their sum is that of all", result["system_calls"])
+equal(result["why_no_system_calls"], None, "nothing was in the way")
+ok(not any("not timed" in note for note in result["notes"]), "and all were timed", result["notes"])
+
+# ---- what cannot be timed is said ----
+blind, _ = explained(PROGRAM, "blind")
+calls = {c["name"]: c for c in blind["system_calls"]["calls"]}
+equal((calls["getppid"]["count"], calls["getppid"]["seconds"]), (1000, None), "of a program that forbids the counter calls are counted, and not timed")
+ok(any("system calls were not timed: the program" in note for note in blind["notes"]), "a note says so", blind["notes"])
+
+# ---- where waits may not be sampled ----
+PERF_EVENT_OPEN = 298
+seen = tare("explain", "--waits", "--json", "-o", "refused.json", *OPTIONS, PROGRAM, preexec_fn=lambda: refuse(PERF_EVENT_OPEN))
+result = json.loads(read("refused.json"), parse_constant=no_constant) if seen.code == 0 else {}
+ok(result.get("waits", 0) is None and result.get("why_no_waits"), "without the right to sample, where threads wait is not known", seen)
+ok({"clock_nanosleep", "nanosleep"} & {c["name"] for c in (result.get("system_calls") or {"calls": []})["calls"]}, "and --waits shows the system calls", result)
+
+# ---- shown ----
+text = tare("explain", "--calls", "-o", "-", "--program-output", "none", *OPTIONS, PROGRAM).out
+for part in ("system call ", "getppid", "1,000", "all system calls together took"):
+    has(text, part, f"the text has {part}")
+page = tare("explain", "--calls", "--html", "-o", "-", "--program-output", "none", *OPTIONS, PROGRAM).out
+has(page, "all system calls together took", "and so has the page")
+has(tare("explain", "--calls", "--sweep", "N=1,2", "echo", "ran").err, "leave out --sweep", "--calls is of one value")
+done()
