@@ -93,45 +93,77 @@ static void print_header(FILE *out, const struct result *result, const struct p5
 	fputs("\n\n", out);
 }
 
-static void print_name(FILE *out, const struct estimate *e, const struct event_table *table)
+static bool is_stub(const struct region_row *row)
+{
+	return row->kind == REGION_LIBRARY && strncmp(row->name, "asm_", 4) == 0 && row->name[4] &&
+	       !row->name[4 + strspn(row->name + 4, "0123456789")];
+}
+
+/* The stubs' regions have numbers, as libp5mon's had. */
+static const char *region_name(const struct region_row *row) { return is_stub(row) ? row->name + 4 : row->name; }
+
+/* Regions of assembly alone, which is what run_p5mon has: their report is that of Figures 4.5, 4.6 and 4.9. */
+static bool are_stubs(const struct result *result)
+{
+	for (size_t i = 0; i < result->n_regions; i++)
+		if (!is_stub(&result->regions[i]))
+			return false;
+	return result->n_regions > 0;
+}
+
+/* Where a line of an event stands, and how. */
+struct layout {
+	const char *indent;
+	bool figures;     /* as Figures 4.5 and 4.6: an event by its title alone, repetitions from 1 */
+	uint64_t entries; /* of the region that it is of; 0: of none, or never entered */
+};
+static const struct layout plain = {.indent = "  "};
+
+static void print_name(FILE *out, const struct estimate *e, const struct event_table *table, bool title_alone)
 {
 	const struct p5mon_event *event = event_of(e, table);
 	print_escaped(out, event ? event->title : e->event);
 	/* of tare's own names several can be of one title: at user level, at kernel level, at both */
-	if (event && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0) {
+	if (event && !title_alone && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0) {
 		fputs(" (", out);
 		print_escaped(out, e->event);
 		fputc(')', out);
 	}
 }
 
-/* entries: of the region that it is of; 0: of none, or never entered. */
 static void print_event(FILE *out, const struct estimate *e, const struct event_table *table, bool all_results,
-			uint64_t entries)
+			const struct layout *layout)
 {
 	char each[64] = "";
-	fputs(all_results ? "  Event: " : "  ", out);
-	print_name(out, e, table);
+	fprintf(out, "%s%s", layout->indent, all_results ? "Event: " : "");
+	print_name(out, e, table, layout->figures);
 	if (!e->known) {
-		if (e->has_least)
-			fprintf(out, "%sat least %.0f (", all_results ? "\n    " : ": ", e->least);
+		if (all_results)
+			fprintf(out, "\n%s  ", layout->indent);
 		else
-			fprintf(out, "%snot counted (", all_results ? "\n    " : ": ");
+			fputs(": ", out);
+		if (e->has_least)
+			fprintf(out, "at least %.0f (", e->least);
+		else
+			fputs("not counted (", out);
 		print_escaped(out, e->why ? e->why : "no reason is known");
 		fputs(")\n", out);
 		return;
 	}
 	struct summary s = summarise(e);
-	if (entries)
-		snprintf(each, sizeof each, " [%.1f]", s.mean / (double)entries);
+	if (layout->entries)
+		snprintf(each, sizeof each,
+			 layout->figures && all_results ? " %.1f per time region entered" : " [%.1f]",
+			 s.mean / (double)layout->entries);
 	if (all_results) {
+		const char *deeper = layout->figures ? "    " : "  ";
 		fputc('\n', out);
 		for (size_t r = 0; r < e->n_runs; r++) {
 			char label[32];
-			snprintf(label, sizeof label, "rep %zu:", r);
-			fprintf(out, "    %-12s %6.0f\n", label, e->runs[r]);
+			snprintf(label, sizeof label, "rep %zu:", r + layout->figures);
+			fprintf(out, "%s%s%-12s %6.0f\n", layout->indent, deeper, label, e->runs[r]);
 		}
-		fprintf(out, "    %-12s ", "Average:");
+		fprintf(out, "%s%s%-12s ", layout->indent, deeper, "Average:");
 	} else {
 		fputs(": ", out);
 	}
@@ -142,20 +174,15 @@ static void print_event(FILE *out, const struct estimate *e, const struct event_
 		fprintf(out, "%.1f +/- %.1f (%s%%)%s\n", s.mean, s.half_width, s.percent, each);
 }
 
-/* The stubs' regions have numbers, as libp5mon's had. */
-static const char *region_name(const struct region_row *row)
-{
-	bool stub = row->kind == REGION_LIBRARY && strncmp(row->name, "asm_", 4) == 0 && row->name[4] &&
-		    !row->name[4 + strspn(row->name + 4, "0123456789")];
-	return stub ? row->name + 4 : row->name;
-}
-
 static void print_regions(FILE *out, const struct result *result, const struct event_table *table,
 			  bool all_results)
 {
+	bool stubs = are_stubs(result);
 	for (size_t i = 0; i < result->n_regions; i++) {
 		const struct region_row *r = &result->regions[i];
-		fputs("\nRegion ", out);
+		const struct layout layout = {
+			.indent = stubs ? "        " : "  ", .figures = stubs, .entries = r->why ? 0 : r->exits};
+		fputs(stubs ? "    Region " : "\nRegion ", out);
 		print_escaped(out, region_name(r));
 		if (r->why && r->least)
 			fprintf(out, ", entered at least %llu times:\n", (unsigned long long)r->least);
@@ -165,20 +192,20 @@ static void print_regions(FILE *out, const struct result *result, const struct e
 			fprintf(out, ", entered %llu times and exited %llu times:\n",
 				(unsigned long long)r->entries, (unsigned long long)r->exits);
 		for (size_t j = 0; j < r->n_estimates; j++)
-			print_event(out, &r->estimates[j], table, all_results, r->why ? 0 : r->exits);
+			print_event(out, &r->estimates[j], table, all_results, &layout);
 		struct str trouble = {0};
 		region_append_trouble(&trouble, r);
 		if (trouble.text)
-			fprintf(out, "  warning: %s\n", trouble.text);
+			fprintf(out, "%swarning: %s\n", layout.indent, trouble.text);
 		str_free(&trouble);
 	}
 }
 
 /* The title of a Pentium event; another event's own name. */
-static const char *name_of(const struct estimate *e, const struct event_table *table)
+static const char *name_of(const struct estimate *e, const struct event_table *table, bool title)
 {
 	const struct p5mon_event *event = event_of(e, table);
-	return event && strncmp(e->event, PREFIX, strlen(PREFIX)) == 0 ? event->title : e->event;
+	return event && (title || strncmp(e->event, PREFIX, strlen(PREFIX)) == 0) ? event->title : e->event;
 }
 
 /* Of the means of two events, as report_perfex() has it; nothing where there are more, or one is not known. */
@@ -195,8 +222,9 @@ static void print_ratio(FILE *out, const struct estimate *estimates, size_t n, c
 		}
 	if (found != 2 || !pair[0]->known || !pair[1]->known)
 		return;
+	bool stub = region && is_stub(region);
 	double above = summarise(pair[0]).mean, below = summarise(pair[1]).mean;
-	if (below == 0 || strcmp(name_of(pair[0], table), name_of(pair[1], table)) == 0)
+	if (below == 0 || strcmp(name_of(pair[0], table, stub), name_of(pair[1], table, stub)) == 0)
 		return;
 	fputs("Ratio", out);
 	if (region) {
@@ -204,16 +232,17 @@ static void print_ratio(FILE *out, const struct estimate *estimates, size_t n, c
 		print_escaped(out, region_name(region));
 	}
 	fputs(": ", out);
-	print_escaped(out, name_of(pair[0], table));
+	print_escaped(out, name_of(pair[0], table, stub));
 	fputs(" / ", out);
-	print_escaped(out, name_of(pair[1], table));
+	print_escaped(out, name_of(pair[1], table, stub));
 	fprintf(out, " = %.6f\n", above / below);
 }
 
 /* Behind the lines of the thesis, whose figures have no such line. */
 static void print_ratios(FILE *out, const struct result *result, const struct event_table *table)
 {
-	print_ratio(out, result->estimates, result->n_estimates, table, NULL);
+	if (!are_stubs(result))
+		print_ratio(out, result->estimates, result->n_estimates, table, NULL);
 	for (size_t i = 0; i < result->n_regions; i++)
 		print_ratio(out, result->regions[i].estimates, result->regions[i].n_estimates, table,
 			    &result->regions[i]);
@@ -222,15 +251,20 @@ static void print_ratios(FILE *out, const struct result *result, const struct ev
 void report_p5mon(FILE *out, const struct result *result, const struct event_table *table,
 		  const struct p5mon_header *header, bool all_results)
 {
+	bool stubs = are_stubs(result);
 	print_header(out, result, header);
-	fprintf(out, "Results (for %zu repetitions with a %.0f%% confidence level):\n", result->repetitions,
-		result->confidence * 100);
+	if (stubs)
+		fprintf(out, "Results (for %zu regions, %zu repetitions, %.0f%% confidence level):\n",
+			result->n_regions, result->repetitions, result->confidence * 100);
+	else
+		fprintf(out, "Results (for %zu repetitions with a %.0f%% confidence level):\n",
+			result->repetitions, result->confidence * 100);
 	if (result->interrupted)
 		fprintf(out, "(interrupted: %zu repetitions complete)\n", result->repetitions_done);
-	for (size_t i = 0; i < result->n_estimates; i++)
+	for (size_t i = 0; !stubs && i < result->n_estimates; i++)
 		if (estimate_is_total(&result->estimates[i]))
-			print_event(out, &result->estimates[i], table, all_results, 0);
-	for (size_t i = 0; i < result->n_metrics; i++) {
+			print_event(out, &result->estimates[i], table, all_results, &plain);
+	for (size_t i = 0; !stubs && i < result->n_metrics; i++) {
 		const struct estimate *e = &result->metrics[i];
 		if (!estimate_is_total(e))
 			continue;
@@ -297,7 +331,7 @@ static void file_event(FILE *out, const struct estimate *e, const struct event_t
 			fprintf(out, "%s %zu %.0f\n", code, r, e->runs[r]);
 		}
 		struct summary s = summarise(e);
-		if (event && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0) {
+		if (event && !(region && is_stub(region)) && strncmp(e->event, PREFIX, strlen(PREFIX)) != 0) {
 			fprintf(out, "# %s is ", code); /* several can be of one code */
 			print_escaped(out, e->event);
 			fputc('\n', out);
@@ -318,14 +352,19 @@ void report_p5mon_file(FILE *out, const struct result *result, const struct even
 		       const struct p5mon_header *header, bool all_results)
 {
 	fputs("# run_p5mon results file\n", out);
-	fprintf(out, "# Results (%zu repetitions, %.0f%% confidence level):\n", result->repetitions,
-		result->confidence * 100);
+	bool stubs = are_stubs(result);
+	if (stubs)
+		fprintf(out, "# Results (for %zu regions, %zu repetitions, %.0f%% confidence level):\n",
+			result->n_regions, result->repetitions, result->confidence * 100);
+	else
+		fprintf(out, "# Results (%zu repetitions, %.0f%% confidence level):\n", result->repetitions,
+			result->confidence * 100);
 	if (header->errata)
 		fprintf(out, "# %s\n", ERRATA);
 	modelled_print(out, result, "# ");
 	notes_print(out, result, "# ");
-	fputs("# Event Repetition Value [conf.int] [percentage]\n", out);
-	for (size_t i = 0; i < result->n_estimates; i++)
+	fprintf(out, "#%s Event Repetition Value [conf.int] [percentage]\n", stubs ? " Region" : "");
+	for (size_t i = 0; !stubs && i < result->n_estimates; i++)
 		if (estimate_is_total(&result->estimates[i]))
 			file_event(out, &result->estimates[i], table, all_results, NULL);
 	for (size_t i = 0; i < result->n_regions; i++) {
@@ -334,6 +373,9 @@ void report_p5mon_file(FILE *out, const struct result *result, const struct even
 		print_escaped(out, region_name(r));
 		if (r->why)
 			fprintf(out, ", entered at least %llu times\n", (unsigned long long)r->least);
+		else if (stubs)
+			fprintf(out, ": entered %llu exited %llu\n", (unsigned long long)r->entries,
+				(unsigned long long)r->exits);
 		else
 			fprintf(out, ", entered %llu times and exited %llu times\n",
 				(unsigned long long)r->entries, (unsigned long long)r->exits);

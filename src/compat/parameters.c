@@ -431,7 +431,8 @@ size_t parameters_warn(const struct parameters *p, FILE *out)
 		n++;
 	}
 	for (size_t i = 0; p->warn_parm_not_defined && p->source && i < ALL_ROWS; i++) {
-		if (p->sets[i].in_file || p->sets[i].overridden)
+		/* the thesis's files do not have tare's own parameter, and lack nothing */
+		if (p->sets[i].in_file || p->sets[i].overridden || strcmp(row_key(i), "errata") == 0)
 			continue;
 		fprintf(out, "tare: warning: parameter '%s' is not defined: its default is used\n", row_key(i));
 		n++;

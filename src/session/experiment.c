@@ -63,6 +63,24 @@ void experiment_names(const char *between, struct str *out)
 	arena_free(&arena);
 }
 
+/* Experiments of SpeedShop's that are other commands here (ssrun(1) of IRIX has them). */
+static const struct {
+	const char *name, *instead;
+} elsewhere[] = {
+	{"totaltime", "'tare explain --waits PROGRAM' has the time that threads wait, by stack"},
+	{"heap", "'tare profile --by object PROGRAM' counts by variable and allocation"},
+	{"io", "'tare explain --calls PROGRAM' has the system calls by the time that they take"},
+	{"fpe", "tare does not trace floating-point exceptions"},
+};
+
+static const char *found_elsewhere(const char *name)
+{
+	for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+		if (strcmp(name, elsewhere[i].name) == 0)
+			return elsewhere[i].instead;
+	return NULL;
+}
+
 bool experiment_find(const char *name, struct arena *arena, struct experiment *out, struct error *err)
 {
 	bool done = true, found = false;
@@ -78,9 +96,13 @@ bool experiment_find(const char *name, struct arena *arena, struct experiment *o
 	}
 	if (done && !found) {
 		struct str names = {0};
+		const char *instead = found_elsewhere(name);
 		experiment_names(", ", &names);
 		error_set(err, ERROR_USAGE, "'%s' is not an experiment of SpeedShop's that tare has", name);
-		error_hint(err, "it has %s", names.text ? names.text : "none");
+		if (instead)
+			error_hint(err, "%s", instead);
+		else
+			error_hint(err, "it has %s", names.text ? names.text : "none");
 		str_free(&names);
 	}
 	return done && found;

@@ -1,6 +1,7 @@
 #include "session/explain.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -188,7 +189,19 @@ static bool by_place(struct explaining *x, struct error *err)
 
 static bool status_differs(int a, int b)
 {
-	return WIFEXITED(a) != WIFEXITED(b) || (WIFEXITED(a) && WEXITSTATUS(a) != WEXITSTATUS(b));
+	return WIFEXITED(a) != WIFEXITED(b) || (WIFEXITED(a) && WEXITSTATUS(a) != WEXITSTATUS(b)) ||
+	       (WIFSIGNALED(a) && WIFSIGNALED(b) && WTERMSIG(a) != WTERMSIG(b));
+}
+
+/* A signal that comes from outside of the program's own instructions ended it: how far it had come then is another
+ * thing in each execution, and under the engine it had done less. */
+static bool ended_in_time(int status)
+{
+	static const int own[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS, SIGPIPE};
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (WIFSIGNALED(status) && WTERMSIG(status) == own[i])
+			return false;
+	return WIFSIGNALED(status);
 }
 
 static bool add_notes(struct explaining *x, struct error *err)
@@ -204,6 +217,15 @@ static bool add_notes(struct explaining *x, struct error *err)
 			e, NOTE_ACT,
 			"the execution that was counted ended in another way than the one that was timed: counts "
 			"and time are of different work",
+			err);
+	else if (done && x->asked->here && ended_in_time(e->wait_status))
+		done = explaining_note(
+			e, NOTE_ACT,
+			arena_printf(&e->arena,
+				     "A signal ended the program (%s): how far it had come differs "
+				     "between the execution that was timed and the slower one that was "
+				     "counted, so counts and time are of different work.",
+				     strsignal(WTERMSIG(e->wait_status))),
 			err);
 	if (done && e->modelled)
 		done = explaining_note(

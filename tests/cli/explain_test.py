@@ -269,4 +269,8 @@ ok("computing" in text and "\u2264 100 %" in text and "memory no cost ?" in text
 has(text, "L2 cache, memory, TLB, mispredictions: there were such events, and no cost of them is known: their time is missing above", "... and a note says so")
 has_not(text, "all causes", "... and the sum is not called that of all")
 
+# ---- a program that a signal ends ----
+for signal_, code, told in (("TERM", 143, True), ("SEGV", 139, False)):
+    seen = explain("-q", "--costs", table("ended.costs", COSTS), "sh", "-c", f"kill -{signal_} $$", fact=f"a program that SIG{signal_} ends", code=code)
+    equal(any("of different work" in note for note in (seen or {"notes": []})["notes"]), told, "that counts and time may be of different work is said where the signal comes from outside" if told else "and not where it is the program's own fault")
 done()

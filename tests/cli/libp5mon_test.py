@@ -178,8 +178,9 @@ if build("hello_mod", write("hello_mod.s", HELLO)):
                          env=environment(TARE_ON="exact"), timeout=TIME_OUT_S)
     ran = Done(ran.returncode, ran.stdout, ran.stderr)
     has(ran.out, "Hello World!\nj is: 2000000\n", "run_p5mon -Fcommand=hello_mod -Fuse_assembly_regions=yes runs it (Figure 5.5)")
-    regions = {name: dict(re.findall(r"^  (.*?)(?: \(\S+\))?: ([\d.]+) \+/-", text, re.M))
-               for name, text in re.findall(r"^Region (\d+), entered 1 times and exited 1 times:\n((?:  .*\n)+)", ran.out, re.M)}
+    regions = {name: dict(re.findall(r"^        (.*?): ([\d.]+) \+/-", text, re.M))
+               for name, text in re.findall(r"^    Region (\d+), entered 1 times and exited 1 times:\n((?:        .*\n)+)", ran.out, re.M)}
+    has(ran.out, "\nResults (for 2 regions, 2 repetitions, 95% confidence level):\n    Region 0, entered", "the report is that of Figure 4.5")
     ok(set(regions) == {"0", "1"}, "the regions have the thesis's numbers", ran)
     branches, instructions = (float(regions.get("0", {}).get(name, 0)) for name in ("Branches", "Instructions Executed"))
     ok(1000000 < branches < 1005000 and 3000000 < instructions < 3015000, "a million branches, three million instructions (Table 5.2: 1,000,970 and 3,004,899)", ran.out)

@@ -293,6 +293,6 @@ if program:
     write("regions.parms", "(p5mon\n command = " + program + ";\n repetitions = 1; skip_initialization_run = yes; use_assembly_regions = yes;\n"
           " user_events = yes; kernel_events = no; instructions_executed = yes;\nend)\n")
     seen = tare("count", "-P", "regions.parms", "--compat", "p5mon", "-o", "-")
-    ok(seen.code == 0 and "\nRegion 7, entered 3 times and exited 3 times:\n  Instructions Executed (instructions:u): 21.0 +/- unknown [7.0]\n" in seen.out,
+    ok(seen.code == 0 and "\n    Region 7, entered 3 times and exited 3 times:\n        Instructions Executed: 21.0 +/- unknown [7.0]\n" in seen.out,
        "use_assembly_regions = yes: the regions of assembly stubs are counted, to the instruction", seen)
 done()

@@ -207,6 +207,13 @@ ran = tool("perfex", "-s", "-e", "15", "./hello", TARE_ON="exact")
 ok(ran.code != 0 and "counts from begin to end" in ran.err, "perfex -s: the engine counts from begin to end, and the error says so", ran)
 
 
+# ---- ssrun's experiments that are other commands here ----
+for name, instead in (("totaltime", "tare explain --waits"), ("heap", "tare profile --by object"), ("io", "tare explain --calls"), ("fpe", "does not trace floating-point exceptions")):
+    ran = tare("profile", "--exp", name, "./hello")
+    ok(ran.code == 2 and instead in ran.err, f"--exp {name} says what does it instead", ran)
+ran = tare("profile", "--exp", "nonsense", "./hello")
+ok(ran.code == 2 and "it has usertime" in ran.err, "--exp nonsense names those that there are", ran)
+
 # ---- run_p5mon ----
 ran = tool("run_p5mon", TARE_ON="exact")
 ok(ran.code != 0 and "cannot open './STD_PARMS': no such file" in ran.err and "-P FILE" in ran.err, "without a file of parameters the error names ./STD_PARMS", ran)
@@ -230,6 +237,14 @@ has(read("results"), "0x16 -1 4004", "the parseable file has the summary line (F
 equal(ran.err, "", "... and nothing is on standard error")
 has(ran.out, "\nRatio: Data Write / Instructions Executed = 0.249750\n", "... two events have a ratio, as perfex's")
 has_not(read("results"), "Ratio", "... but not in the parseable file")
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "figure_c1.parms"), encoding="ascii") as file:
+    sample = file.read()
+kept = read("STD_PARMS")
+write("STD_PARMS", sample)
+ran = tool("run_p5mon", TARE_ON="model:pentium")
+equal((ran.code, ran.err), (0, ""), "Figure C.1, the whole sample file, is read as printed: nothing is warned of, though it asks for each warning")
+ok(re.fullmatch(r"(?:#.*\n)+0x3 -1 [\d.]+ [\d.]+ (?:[\d.]+|NaN)\n0x4 -1 [\d.]+ [\d.]+ (?:[\d.]+|NaN)\n", read("p5mon_output")), "its two events are in its file, p5mon_output, as in Figure 4.8", read("p5mon_output"))
+write("STD_PARMS", kept)
 ran = tool("run_p5mon", "-Frepetitions=2", "-F", "data_write=no", "-Fcommand=./hello", TARE_ON="exact")
 has(ran.out, "Results (for 2 repetitions", "-FKEY=VALUE overrides the file, in one word or two")
 has_not(ran.out, "Data Write", "... so that events can be left out")

@@ -335,15 +335,31 @@ static void test_p5mon_ratio(void)
 	r.n_regions = 1;
 	char *report = write_with(P5MON, &r), *file = write_with(P5MON_FILE, &r);
 	has(report,
-	    "  Branches: 797.0 +/- 0.0 (0.000%)\n  BTB Hits: 502.3 +/- 11.3 (2.241%)\n\n"
-	    "Region 1, entered 100 times and exited 100 times:\n  Branches: 3900.0 +/- 0.0 (0.000%) [39.0]\n"
-	    "  BTB Hits: 2993.0 +/- 6.5 (0.218%) [29.9]\n\nTotal elapsed time",
-	    "two events and a region have the lines of the thesis, and no other among them");
-	has(report,
-	    "regions' probes)\nRatio: Branches / BTB Hits = 1.586596\n"
-	    "Ratio in region 1: Branches / BTB Hits = 1.303040\n",
-	    "the ratio of two events' means follows, of all and of each region");
+	    "Results (for 1 regions, 3 repetitions, 95% confidence level):\n"
+	    "    Region 1, entered 100 times and exited 100 times:\n"
+	    "        Branches: 3900.0 +/- 0.0 (0.000%) [39.0]\n"
+	    "        BTB Hits: 2993.0 +/- 6.5 (0.218%) [29.9]\n\nTotal elapsed time",
+	    "regions of assembly have the lines of Figure 4.5, and no other among them");
+	has(report, "regions' probes)\nRatio in region 1: Branches / BTB Hits = 1.303040\n",
+	    "the ratio of two events' means follows");
+	has(file,
+	    "# run_p5mon results file\n# Results (for 1 regions, 3 repetitions, 95% confidence level):\n"
+	    "# Region Event Repetition Value [conf.int] [percentage]\n# Region 1: entered 100 exited 100\n"
+	    "1 0x12 -1 3900.0 0.0 0.000 39.0\n1 0x13 -1 2993.0 6.5 0.218 29.9\n",
+	    "the parseable file is that of Figure 4.9");
 	ok(!strstr(file, "Ratio"), "the parseable file has no ratio");
+	free(report);
+	free(file);
+	report = write_with(P5MON_ALL, &r);
+	file = write_with(P5MON_FILE_ALL, &r);
+	has(report,
+	    "        Event: BTB Hits\n            rep 1:         2995\n            rep 2:         2996\n"
+	    "            rep 3:         2988\n            Average:     2993.0 +/- 6.5 (0.218%) 29.9 per time "
+	    "region "
+	    "entered\n",
+	    "repetitions in a region are those of Figure 4.6");
+	has(file, "\n1 0x13 0 2995\n1 0x13 1 2996\n1 0x13 2 2988\n1 0x13 -1 2993.0 6.5 0.218 29.9\n",
+	    "and of Figure 4.9");
 	free(report);
 	free(file);
 	r.n_regions = 0;
