@@ -1,15 +1,17 @@
 /* A program whose system calls take a known time at least, which the kernel guarantees: two sleeps of 50 ms, a poll of
- * nothing for 30 ms, a wait of 40 ms for a futex that nobody wakes; 1000 calls that do nothing; and a thread that is in a
- * pause when the program ends. "blind": it forbids the time stamp counter first. */
+ * nothing for 30 ms, a wait of 40 ms for a futex that nobody wakes; 1000 calls that do nothing; a child
+ * that is killed in a select; and a thread that is in a pause when the program ends. "blind": it forbids the time stamp counter first. */
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -23,18 +25,18 @@ static void *stays(void *unused)
 	return unused;
 }
 
-/* Until the kernel says that the thread is in its pause. */
-static void until_paused(void)
+/* Until the kernel says that the thread is in that call. */
+static void until_in(int tid, long call)
 {
 	char path[64], text[64] = "";
 	do {
-		snprintf(path, sizeof path, "/proc/self/task/%d/syscall", paused_tid);
+		snprintf(path, sizeof path, "/proc/%d/syscall", tid);
 		FILE *file = fopen(path, "r");
 		if (file && !fgets(text, sizeof text, file))
 			text[0] = '\0';
 		if (file)
 			fclose(file);
-	} while (atoi(text) != SYS_pause);
+	} while (atol(text) != call || text[0] == 'r');
 }
 
 int main(int argc, char **argv)
@@ -47,7 +49,15 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	if (pthread_create(&thread, NULL, stays, NULL) != 0)
 		return 9;
-	until_paused();
+	while (!paused_tid)
+		;
+	until_in(paused_tid, SYS_pause);
+	pid_t child = fork();
+	if (child == 0)
+		_exit((int)syscall(SYS_select, 0, NULL, NULL, NULL, NULL));
+	until_in(child, SYS_select);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 	for (int i = 0; i < 2; i++)
 		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
 	poll(NULL, 0, 30);

@@ -47,8 +47,10 @@ void syscalls_sum(const struct view_process *p, uint64_t ended, struct syscall_s
 		uint32_t last = thread->call - 1;
 		if (thread->call && last < 0xfffffffeu)
 			sums->counts[last < RECORD_SYSCALLS ? last : RECORD_SYSCALLS]++;
-		if (thread->call && last < RECORD_SYSCALLS && thread->call_began && ended > thread->call_began)
-			add_ticks(&sums->ticks[last], ended - thread->call_began);
+		/* when a child of the program's ended is not known */
+		bool until_end = !p->descendant && ended > thread->call_began;
+		if (thread->call && last < RECORD_SYSCALLS && thread->call_began)
+			add_ticks(&sums->ticks[last], until_end ? ended - thread->call_began : RECORD_UNTIMED);
 		sums->counts[RECORD_SYSCALLS + 1] += thread->syscalls_32;
 	}
 }
