@@ -14,6 +14,7 @@ struct written {
 #define STACK_BYTES 65536u
 #define SIGNAL_STACK_BYTES 65536u
 #define NONE 0xffffffffu
+#define QUIET_SUMS 4u
 #define ABORTED (-100000L) /* a system call that a signal prevented */
 /* ILL TRAP BUS FPE SEGV: never blocked in the kernel */
 #define SYNCHRONOUS_MASK ((1ull << 3) | (1ull << 4) | (1ull << 6) | (1ull << 7) | (1ull << 10))
@@ -56,7 +57,8 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint64_t app_gs;
 	uint64_t second_table; /* rt.second */
 	uint64_t *trace;       /* of the access stream, where the next record begins */
-	uint64_t quiet;        /* what quiet blocks have counted: see stream/calls.c */
+	/* what quiet blocks have counted, as sums of their numbers' remainders: see stream/code.c */
+	uint64_t quiet[QUIET_SUMS];
 	uint64_t spill_trace, spill_trace2;
 	/* the block whose ret or jmp was executed last, see cache/wild.c; context: see region/region.c */
 	uint32_t last_indirect, context;

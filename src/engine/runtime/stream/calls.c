@@ -433,7 +433,7 @@ void stream_calls_begin(struct thread *t)
 	while (s->n)
 		s->active[s->frames[--s->n].function] = 0;
 	memset(s->totals, 0, sizeof s->totals);
-	s->quiet = t->quiet;
+	s->quiet = stream_quiet_sum(t);
 	s->pending = CALLS_NOTHING;
 	s->conditional = false;
 	s->spans_block = 0;

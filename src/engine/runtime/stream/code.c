@@ -67,6 +67,27 @@ static void store_vector(struct emit *e, const struct stream_value *v, unsigned 
 		encode_store_avx512(&e->p, log, v->reg, base, displacement);
 }
 
+/* Which sum the quiet block adds to. With one for all, each add would wait for that of the block before. */
+static uint32_t quiet_sum(uint32_t id) { return AT_QUIET + 8 * (id % QUIET_SUMS); }
+
+static bool says_quiet(const struct stream_plan *plan, unsigned group)
+{
+	for (unsigned i = 0; i < plan->n_values; i++)
+		if (plan->values[i].kind == CAPTURE_QUIET && plan->values[i].group == group)
+			return true;
+	return false;
+}
+
+/* What quiet blocks have counted; the pointer is lost. */
+static void load_quiet(struct emit *e, unsigned to, unsigned pointer)
+{
+	gs_load(e, to, AT_QUIET);
+	for (uint32_t i = 1; i < QUIET_SUMS; i++) {
+		gs_load(e, pointer, quiet_sum(i));
+		lea_sum(e, to, to, pointer, 1, 0, false);
+	}
+}
+
 static void store_value(struct emit *e, const struct stream_group *g, const struct stream_value *v,
 			int32_t displacement, const uint32_t *offsets)
 {
@@ -99,8 +120,7 @@ static void store_value(struct emit *e, const struct stream_group *g, const stru
 		encode_store_value(&e->p, base, displacement, 0);
 		encode_store_mask16(&e->p, v->reg, base, displacement);
 		return;
-	case CAPTURE_QUIET:
-		gs_load(e, to, AT_QUIET);
+	case CAPTURE_QUIET: /* emit_group() has loaded it, and it is a record's first value in a temporary */
 		encode_store(&e->p, to, base, displacement);
 		return;
 	case CAPTURE_AFTER: encode_store(&e->p, v->reg, base, displacement); return;
@@ -133,6 +153,8 @@ static void emit_group(struct emit *e, unsigned n, struct counter_place place)
 		e->stream_spills |= 2;
 		mark(e, MARK_INSN, at, 0, 0, 0);
 	}
+	if (says_quiet(&e->tr->plan, n))
+		load_quiet(e, g->temporary, pointer);
 	gs_load(e, pointer, AT_TRACE);
 	if (n == 0) {
 		if (apart)
@@ -184,9 +206,9 @@ static void emit_quiet(struct emit *e, unsigned count, struct counter_place plac
 		e->stream_spills = 1;
 		mark(e, MARK_INSN, at, 0, 0, 0);
 	}
-	gs_load(e, reg, AT_QUIET);
+	gs_load(e, reg, quiet_sum(e->id));
 	encode_lea(&e->p, reg, reg, (int32_t)count);
-	gs_store(e, reg, AT_QUIET);
+	gs_store(e, reg, quiet_sum(e->id));
 	e->stream_groups = 1;
 	mark(e, MARK_INSN, at, 0, 0, 0);
 	if (place.how == PLACE_STREAM) {
@@ -205,7 +227,7 @@ static void emit_quiet(struct emit *e, unsigned count, struct counter_place plac
 
 void stream_count_quietly(struct emit *e, unsigned k)
 {
-	encode_add_gs(&e->p, AT_QUIET, (int8_t)stream_quiet(e->id));
+	encode_add_gs(&e->p, quiet_sum(e->id), (int8_t)stream_quiet(e->id));
 	e->stream_groups = 1;
 	mark(e, MARK_INSN, k, 0, 0, 0);
 }

@@ -309,7 +309,7 @@ static void say_quiet(struct thread *t, uint64_t pc)
 	if (!rt.trace_quiet)
 		return;
 	uint64_t *at = room(t, 3);
-	at[0] = trace_mark(TRACE_QUIET, 0), at[1] = t->quiet, at[2] = pc;
+	at[0] = trace_mark(TRACE_QUIET, 0), at[1] = stream_quiet_sum(t), at[2] = pc;
 }
 
 /* Where another thread is, which was stopped: it may be at an exit. */
@@ -422,7 +422,7 @@ static void quiet_record(struct thread *t, uint32_t id, unsigned done)
 	uint64_t *at = room(t, whole ? 2 : 3);
 	if (!whole)
 		*at++ = trace_mark(TRACE_PARTIAL, done);
-	at[0] = id, at[1] = t->quiet;
+	at[0] = id, at[1] = stream_quiet_sum(t);
 	models_end();
 }
 
@@ -430,7 +430,7 @@ static void quiet_record(struct thread *t, uint32_t id, unsigned done)
 static void quiet_left(struct thread *t, uint32_t id, unsigned done, bool added)
 {
 	if (added)
-		t->quiet -= stream_quiet(id);
+		t->quiet[id % QUIET_SUMS] -= stream_quiet(id);
 	if (done)
 		quiet_record(t, id, done);
 }
@@ -467,7 +467,7 @@ void stream_left(const struct translation *tr, struct thread *t, uint32_t id, un
 		if (v->group < groups)
 			continue;
 		if (v->kind == CAPTURE_QUIET)
-			values[v->index] = t->quiet;
+			values[v->index] = stream_quiet_sum(t);
 		if (v->kind == CAPTURE_REG && !v->a) {
 			if (rep)
 				values[v->index] = t->reg[v->reg]; /* the instruction has not begun */

@@ -219,6 +219,13 @@ void stream_calls_part(struct record_process *old, struct record_process *fresh)
 bool stream_calls_thread(struct thread *t); /* memory for its stack */
 /* What a quiet block counts; 0: it is none, and has a record. */
 unsigned stream_quiet(uint32_t id);
+static inline uint64_t stream_quiet_sum(const struct thread *t)
+{
+	uint64_t sum = 0;
+	for (unsigned i = 0; i < QUIET_SUMS; i++)
+		sum += t->quiet[i];
+	return sum;
+}
 void stream_calls_begin(struct thread *t); /* another thread in it: without a caller … */
 void stream_calls_copy(struct thread *child, const struct thread *t); /* … or in its parent's frames */
 void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module);
