@@ -27,6 +27,11 @@
 struct quick_state {
 	struct calls *calls;
 	struct calls_stack *stack;
+	/* theirs, which do not move while this runs: else each use would read them anew, behind every store */
+	struct calls_step *steps;
+	struct record_call_arc *arcs;
+	struct calls_frame *bottom, *end; /* of frames */
+	uint32_t *active;
 	struct calls_frame *top;
 	struct calls_step *last;     /* of the block before; NULL: it is not known */
 	uint64_t slot;               /* as in the stack */
@@ -50,6 +55,11 @@ static ALWAYS_INLINE struct quick_state take(struct calls *calls, struct calls_s
 	struct calls_step *last = &calls->steps[s->last];
 	return (struct quick_state){.calls = calls,
 				    .stack = s,
+				    .steps = calls->steps,
+				    .arcs = calls_arcs(calls),
+				    .bottom = s->frames,
+				    .end = s->frames + s->most,
+				    .active = s->active,
 				    .top = calls_top(s),
 				    .last = ends_at(last, s->site, s->site_module) ? last : NULL,
 				    .slot = s->slot,
@@ -109,7 +119,7 @@ static ALWAYS_INLINE void enter(struct quick_state *q, const struct calls_step *
 	struct calls_stack *s = q->stack;
 	struct calls_frame *f = q->top;
 	f->function = step->function, f->module = step->module;
-	f->outermost = s->active[step->function]++ == 0;
+	f->outermost = q->active[step->function]++ == 0;
 	if (q->one)
 		f->entry[0] = q->total;
 	for (uint32_t e = 0; !q->one && e < q->calls->record->n_events; e++)
@@ -122,8 +132,8 @@ static ALWAYS_INLINE void leave(struct quick_state *q, struct calls_frame *f)
 	if (!q->one)
 		calls_settle_frame(q->calls, s, f);
 	else if (f->outermost)
-		calls_arcs(q->calls)[f->arc].inclusive[0] += q->total - f->entry[0];
-	s->active[f->function]--;
+		q->arcs[f->arc].inclusive[0] += q->total - f->entry[0];
+	q->active[f->function]--;
 }
 
 /* A frame begins with the block, from where the block before ended. */
@@ -131,11 +141,11 @@ static ALWAYS_INLINE bool push(struct quick_state *q, const struct calls_step *s
 {
 	struct calls_step *from = q->last;
 	struct calls_frame *f = q->top + 1;
-	if (!from || f == q->stack->frames + q->stack->most)
+	if (!from || f == q->end)
 		return false;
 	f->slot = slot;
 	f->site = behind(from) - 1, f->site_module = from->module;
-	f->call = (uint32_t)(from - q->calls->steps) + 1;
+	f->call = (uint32_t)(from - q->steps) + 1;
 	f->kind = CALLS_FRAME, f->resolves = f->nameless = f->first = 0;
 	f->linkage = is_linkage(q, step);
 	q->top = f;
@@ -143,7 +153,7 @@ static ALWAYS_INLINE bool push(struct quick_state *q, const struct calls_step *s
 	if (from->callee != callee_of(step))
 		from->arc = calls_arc_of(q->calls, f), from->callee = callee_of(step);
 	f->arc = from->arc;
-	calls_arcs(q->calls)[f->arc].calls++;
+	q->arcs[f->arc].calls++;
 	return true;
 }
 
@@ -161,7 +171,7 @@ static ALWAYS_INLINE bool call(struct quick_state *q, const struct calls_step *s
 static ALWAYS_INLINE bool is_new_in_group(const struct quick_state *q, const struct calls_step *step,
 					  const struct calls_frame *f)
 {
-	for (uint64_t slot = q->top->slot; f >= q->stack->frames && f->slot == slot; f--)
+	for (uint64_t slot = q->top->slot; f >= q->bottom && f->slot == slot; f--)
 		if (f->kind != CALLS_FRAME || f->resolves || f->function == step->function)
 			return false;
 	return true;
@@ -177,9 +187,9 @@ static ALWAYS_INLINE bool flow(struct quick_state *q, const struct calls_step *s
 static ALWAYS_INLINE bool forward(struct quick_state *q, const struct calls_step *step)
 {
 	struct calls_frame *f = q->top;
-	if (f == q->stack->frames || !f->call || is_linkage(q, step) || !is_new_in_group(q, step, f - 1))
+	if (f == q->bottom || !f->call || is_linkage(q, step) || !is_new_in_group(q, step, f - 1))
 		return false;
-	struct calls_step *from = &q->calls->steps[f->call - 1];
+	struct calls_step *from = &q->steps[f->call - 1];
 	if (!ends_at(from, f->site, f->site_module))
 		return false;
 	leave(q, f);
@@ -188,7 +198,7 @@ static ALWAYS_INLINE bool forward(struct quick_state *q, const struct calls_step
 		from->forwarded = calls_arc_of(q->calls, f), from->forwarded_callee = callee_of(step);
 	f->arc = from->forwarded;
 	f->call = 0, f->linkage = 0;
-	calls_arcs(q->calls)[f->arc].calls++;
+	q->arcs[f->arc].calls++;
 	return true;
 }
 
@@ -210,7 +220,7 @@ static ALWAYS_INLINE bool is_in(const struct calls_frame *f, const struct calls_
 static ALWAYS_INLINE bool end(struct quick_state *q, const struct calls_step *step, bool nameless)
 {
 	struct calls_frame *to = q->top;
-	while (to > q->stack->frames && to->slot == q->slot && to->kind == CALLS_FRAME)
+	while (to > q->bottom && to->slot == q->slot && to->kind == CALLS_FRAME)
 		to--;
 	if (to == q->top || to->slot <= q->slot || !is_in(to, step, nameless))
 		return false;
@@ -308,13 +318,13 @@ static ALWAYS_INLINE bool leaf(struct quick_state *q, const struct calls_step *s
 	if (!from || from->callee != callee_of(step) || next >= to || *next & TRACE_MARK)
 		return false;
 	uint64_t slot = (uint64_t)(int64_t)step->displacement + at[1 + step->value];
-	if (slot != q->slot || q->top->slot <= slot || q->top + 1 == s->frames + s->most ||
-	    q->calls->steps[(uint32_t)*next].function != q->top->function || came_to(q, step) == behind(from))
+	if (slot != q->slot || q->top->slot <= slot || q->top + 1 == q->end ||
+	    q->steps[(uint32_t)*next].function != q->top->function || came_to(q, step) == behind(from))
 		return false;
-	struct record_call_arc *arc = &calls_arcs(q->calls)[from->arc];
+	struct record_call_arc *arc = &q->arcs[from->arc];
 	uint64_t count = quiet - q->quiet + step->count;
 	arc->calls++;
-	if (!s->active[step->function])
+	if (!q->active[step->function])
 		arc->inclusive[0] += count;
 	if (slot > s->high)
 		s->high = slot;
@@ -328,7 +338,7 @@ static ALWAYS_INLINE size_t run(struct calls *calls, struct calls_stack *s, cons
 	const uint64_t *at = entries + i, *to = entries + n;
 	while (at < to && !(*at & TRACE_MARK)) {
 		uint32_t number = (uint32_t)*at;
-		struct calls_step *step = &calls->steps[number];
+		struct calls_step *step = &q.steps[number];
 		if (!one)
 			resolve(&q, step);
 		uint64_t quiet = one ? at[step->quiet] : 0;
