@@ -355,7 +355,6 @@ static bool check_sets(const struct profile_request *r, struct error *err)
 	const char *option = strcmp(r->on, "perf") != 0                  ? r->on
 			     : r->experiment_name                        ? "--exp"
 			     : r->replicates.runs || r->replicates.check ? "-r and --check"
-			     : r->cgroup                                 ? "--cgroup"
 									 : NULL;
 	if (!option)
 		return true;

@@ -10,8 +10,9 @@
 #include "report/source_text.h"
 
 enum {
-	CONTEXT = 3,     /* lines around a hot one */
-	LINES_MOST = 30, /* hot lines, unless --top says how many */
+	CONTEXT = 3,        /* lines around a hot one */
+	LINES_MOST = 30,    /* hot lines, unless --top says how many */
+	HEADING_MOST = 200, /* columns, where the report is not on a terminal */
 };
 
 /* The lines with this share of the event are shown, as far as LINES_MOST allows; so are lines that call and
@@ -26,6 +27,7 @@ struct hot_line {
 struct source_report {
 	struct document *document;
 	const struct named_profile *named;
+	size_t width; /* of headings */
 	struct event_columns columns;
 	bool inclusive; /* there is a call graph */
 	struct hot_line *lines;
@@ -125,11 +127,13 @@ static bool is_near_hot(const struct source_report *r, const struct named_row *f
 
 static void add_heading(struct source_report *r, const struct named_row *file, const struct source_text *source)
 {
-	struct str text = {0}, rest = {0};
-	profile_append_escaped(&text, file->file);
-	str_append(&rest, " (");
-	profile_append_escaped(&rest, profile_base_name(file->module));
-	str_append(&rest, ")");
+	struct str name = {0}, text = {0}, rest = {0};
+	profile_append_escaped(&name, file->file);
+	str_append(&name, " (");
+	profile_append_escaped(&name, profile_base_name(file->module));
+	str_append(&name, ")");
+	columns_shorten(&text, name.text && !name.failed ? name.text : "?", r->width);
+	str_free(&name);
 	if (source->why[0]) {
 		str_append(&rest, ": no source, ");
 		profile_append_escaped(&rest, source->why);
@@ -216,7 +220,9 @@ static bool add_hottest(struct source_report *r, size_t event, size_t most)
 void build_profile_source(struct document *document, const struct named_profile *named,
 			  const struct profile_report_options *options)
 {
-	struct source_report r = {.document = document, .named = named};
+	int width = options->text.width;
+	struct source_report r = {
+		.document = document, .named = named, .width = width ? (size_t)width : HEADING_MOST};
 	event_columns_open(&r.columns, document, named, options);
 	r.inclusive = named->n_arcs && COLUMNS_MOST >= 3 * r.columns.n + 2;
 	r.lines = calloc(named->by_line.n + 1, sizeof *r.lines);

@@ -126,7 +126,7 @@ def counted(name, *arguments):
     return json.loads(finish(process).err.splitlines()[-1])
 
 
-def sampled(name, *arguments):
+def sampled(name, *arguments, codes=(0, 130)):
     """The same, with a sample of each fault: what `tare report` has of it."""
     process = start("profile", "--delay", "-1", "--control", "commands,answers", "--cgroup", name, "-e", "page-faults:u@1", "--gaps", "fixed", "-o", "kept", *arguments, stdin=subprocess.DEVNULL)
     for what in ("enable", None, "disable"):
@@ -140,7 +140,7 @@ def sampled(name, *arguments):
             got += os.read(answers, 1)
         equal(got, b"ack\n", what)
     process.send_signal(signal.SIGINT)
-    ok(finish(process).code in (0, 130), "the profile ends by a signal")
+    ok(finish(process).code in codes, "the profile ends by a signal")
     return json.loads(tare("report", "kept", "--format", "json").out)
 
 
@@ -166,6 +166,10 @@ try:
     equal(profile["target"], f"control group {group}, all CPUs", "a profile says what was sampled")
     event = sampled(os.path.join(folder, "below"), "-C", "0-" + str(os.cpu_count() - 1))["events"][0]
     ok(300 <= event["samples"] < 310 and event["samples"] == event["total"], "of the group below: its own alone", event)
+    # 3: the group ran so shortly that the second set had no turn
+    sets = sampled(group, "-e", "minor-faults:u@1", "--switch-timeout", "2", codes=(0, 3, 130))["events"]
+    ok(len(sets) == 2 and 0 < sum(event["samples"] for event in sets) < 1320, "sets of events take turns: each fault of the group is in one of them at most, and nobody else's is in any", sets)
+    ok(sum(event.get("part", 0) for event in sets) <= 1.000001, "they share the time that the group ran", sets)
     seen = tare("profile", "--cgroup", group, "-e", "task-clock", "--for", "0.01")
     ok(seen.code == 3 and "cannot sample 'task-clock'" in seen.err and "none of its tasks runs" in seen.err, "what the kernel cannot count of a group is not sampled", seen)
     for worker in (inside, below):
