@@ -88,7 +88,7 @@ else:
 seen = compare("--build", "printf '#!/bin/sh\\n# {flags}\\n' > {out} && chmod +x {out}", "--flags", "-a", "--flags", "-b c", "-e", EVENTS, "--json", cwd=folder)
 commands = json.loads(seen.out)["commands"]
 equal([c["name"] for c in commands], ["-a", "-b c"], "builds have their flags as names")
-ok(all(c["command"][0].endswith("/program") for c in commands), "what was built is what runs", commands)
+ok(every(c["command"][0].endswith("/program") for c in commands), "what was built is what runs", commands)
 seen = compare("--build", "nocc {flags} > {out}", "--flags", "x", "--flags", "y", "--cc", "echo,printf", "-e", EVENTS, "--json", "cat {out}", cwd=folder)
 equal([c["name"] for c in json.loads(seen.out)["commands"]], ["echo x", "echo y", "printf x", "printf y"], "compilers take the place of the build's first word")
 for arguments, words in ((("--flags", "-O1", "true"), "--flags needs --build"), (("--cc", "gcc", "true"), "--cc needs --build"),

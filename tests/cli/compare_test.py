@@ -105,7 +105,7 @@ ok(max(len(line) for line in it.out.splitlines()) <= 80, "lines have at most 80 
 
 it = tare("compare", "-r", "4", "sh -c :", "sh -c 'exit 0 # a longer one'")
 verdicts = [line.split("none ≥")[1] for line in it.out.split("metric")[0].splitlines() if "  none ≥" in line]
-ok(all(re.fullmatch(r" [\d.,]+ %", text) for text in verdicts), "no number of a verdict is cut, however long the events' names", it)
+ok(every(re.fullmatch(r" [\d.,]+ %", text) for text in verdicts), "no number of a verdict is cut, however long the events' names", it)
 
 # ---- exact counts ----
 if ENGINE:

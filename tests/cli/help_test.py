@@ -1,4 +1,5 @@
 """Help, version, lists and the doctor."""
+import glob
 import json
 import shutil
 import subprocess
@@ -39,9 +40,24 @@ with open(f"{ROOT}/README.md", encoding="utf-8") as file:
     readme = file.read()
 with open(f"{ROOT}/docs/tour.md", encoding="utf-8") as file:
     readme += file.read()
-text = tare("count", "--help").out
-for option in sorted(set(re.findall(r"tare count[^|`]*?(--[a-z][a-z-]+)", readme))):
-    ok(re.search(rf"(^ +|, ){option}\b", text, re.M), f"README's and the tour's {option} is in count's help")
+shown = {}  # of each command, the options that README and the tour show
+for line in re.findall(r"^(?:\$ )?tare [a-z].*|`tare [a-z][^`\n]*", readme.replace("\\\n", " "), re.M):
+    words = re.sub(r"'[^']*'", "", line).split(" -- ")[0].strip("`$ ").split()
+    if re.fullmatch(r"[a-z-]+", words[1]):  # "tare count:" begins a report
+        shown.setdefault(words[1], set()).update(re.match(r"[a-z-]+", word)[0] for word in words[2:] if re.match(r"--[a-z]", word))
+ok({"count", "profile", "compare", "explain", "verify", "report", "annotate-asm"} <= set(shown) and len(shown["count"]) >= 9,
+   "README and the tour show commands with options", shown)
+for command, options in sorted(shown.items()):
+    text = tare(command, "--help").out
+    missing = [option for option in sorted(options) if not re.search(rf"(^ +|, ){option}\b", text, re.M)]
+    ok((text.startswith(f"usage: tare {command}") or command == "help") and not missing, f"README's and the tour's 'tare {command}' has the options that they show", (missing, text[:100]))
+with open(f"{ROOT}/bench/README.md", encoding="utf-8") as file:
+    table = file.read().split("<!-- the engine's table", 1)[1].split("\n\n")[1]
+measured = {row[0]: row[-1].strip("*") for row in (re.split(r" *\| *", line.strip("| ")) for line in table.splitlines())}
+claimed = re.search(r"about ([\d.]+) times its native CPU time \(valgrind without a tool: ([\d.]+);", readme)
+equal([f"{float(measured[name]):.1f}" for name in ("tare", "valgrind")], list(claimed.groups()), "README: the engine's and valgrind's CPU time are as bench/README.md has them")
+stories = glob.glob(f"{ROOT}/examples/stories/*/README.md")
+ok("twelve programs before and after tuning" in readme and len(stories) == 12, "README: twelve programs before and after tuning", stories)
 machines = tare("list", "machines", "--names").out.split()
 ok({"host", "r10000", "r12000", "power3", "power4", "pentium", "alpha21264"} <= set(machines), "the tour's machines are there", machines)
 if os.uname().machine == "x86_64":

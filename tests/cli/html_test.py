@@ -95,7 +95,7 @@ tidy("count.html")
 for line in kept("report", "@last").out.splitlines():
     words = line.split()
     if words and words[0] in ("page-faults", "task-clock", "elapsed-time"):
-        ok(all(word in page.said for word in words), f"the page has what the text has of {words[0]}", (words, page.said))
+        ok(every(word in page.said for word in words), f"the page has what the text has of {words[0]}", (words, page.said))
 has(page.said, "6 repetitions", "and its notes")
 has(page.said, "printf '<script>alert(1)</script>'", "an argument is text")
 equal(page.elements.get("script"), 1, "the page has its own script alone")

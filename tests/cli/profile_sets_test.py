@@ -70,7 +70,7 @@ ok(one["minor-faults"]["total"] is None and "scaled" not in one["minor-faults"] 
 seen = tare("profile", "-e", "page-faults,context-switches", "-e", "minor-faults", "-e", "cpu-clock:u", "--switch-timeout", "3", "-o", "three", "sh", "-c", "./faults; ./faults; exit 5")
 ok(seen.code == 5, "sets of a program with children", seen)
 three = events("three")
-ok(all(0 < e.get("part", 0) < 1 for e in three.values()), "each event of a set has its part of the time", three)
+ok(every(0 < e.get("part", 0) < 1 for e in three.values()), "each event of a set has its part of the time", three)
 ok(sum(three[name]["part"] for name in ("page-faults", "minor-faults", "cpu-clock")) <= 1.000001, "three sets have one time", three)
 ok("scaled" not in three["cpu-clock"], "a clock at one level has no count, and nothing is scaled", three)
 

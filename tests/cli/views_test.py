@@ -51,7 +51,7 @@ ok("no callers and callees" in text and "--call-graph dwarf" in text, "without s
 for width in (60, 80, 120, 200):
     for name in ("shares", "hostile", "3000"):
         lines = planted(name, "text", str(width), "butterfly").splitlines()
-        ok(all(len(line) <= width for line in lines), f"a listing of '{name}' fits {width} columns", [line for line in lines if len(line) > width][:5])
+        ok(every(len(line) <= width for line in lines), f"a listing of '{name}' fits {width} columns", [line for line in lines if len(line) > width][:5])
 narrow, wide = planted("3000", "text", "80"), planted("3000", "text", "200")
 ok("…" in narrow and "project::module_0::Type<int>::function_" in wide, "long names lose their middle, and a wide terminal shows more of them", narrow)
 text = planted("hostile", "text", "200", "butterfly")
