@@ -10,6 +10,7 @@
 #include "api/interrupts.h"
 #include "api/own_add.h"
 #include "api/stubs.h"
+#include "base/order.h"
 #include "measure/measure.h"
 
 enum { PASSES = 33, WARM_UPS = 2 };
@@ -60,12 +61,6 @@ PASS leave_stub_pass(void) { CALLS_4(tare_asm_begin_99, tare_asm_begin_98, tare_
 
 /* ---- measuring ---- */
 
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* Of each event, over some passes; NAN where one of them was not counted all the time. */
 struct pass_measured {
 	double median[TARE_EVENTS_MOST], most[TARE_EVENTS_MOST];
@@ -91,7 +86,7 @@ static bool measure_passes(void (*pass)(void), size_t n_events, struct pass_meas
 		double *of_event = counts + e * PASSES, all = 0;
 		for (unsigned i = 0; i < PASSES; i++)
 			all += of_event[i];
-		qsort(of_event, PASSES, sizeof *of_event, by_size);
+		qsort(of_event, PASSES, sizeof *of_event, order_doubles);
 		out->median[e] = isnan(all) ? NAN : of_event[PASSES / 2];
 		out->most[e] = isnan(all) ? NAN : of_event[PASSES - 1];
 	}

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "tare.h"
 
 static const double TICK_NS = 1e6;
@@ -25,12 +26,6 @@ double interrupts_most(uint64_t running_ns)
 {
 	double ticks = (double)running_ns / TICK_NS;
 	return ticks < 0.05 ? 0 : 2 * ticks + 1;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
 }
 
 /* What a pass over the pages counts. False: an event was not counted, or the counters could not be read. */
@@ -77,7 +72,7 @@ bool interrupts_measure(size_t n, double *each)
 		}
 	}
 	for (size_t e = 0; done && e < n; e++) {
-		qsort(added + e * ROUNDS, rounds, sizeof *added, by_size);
+		qsort(added + e * ROUNDS, rounds, sizeof *added, order_doubles);
 		double middle = rounds ? added[e * ROUNDS + rounds / 2] : 0;
 		each[e] = middle > 0 ? middle : 0;
 	}

@@ -30,10 +30,7 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 		return error_set(err, ERROR_USAGE,
 				 "remove the program: -p and -t count processes that already run");
 	*out = (struct session_target){
-		.kind = cpus                    ? TARGET_CPUS
-			: r->pids.numbers.count ? TARGET_PROCESSES
-			: r->tids.numbers.count ? TARGET_THREADS
-						: TARGET_COMMAND,
+		.kind = session_target_kind(cpus, r->pids.numbers.count > 0, r->tids.numbers.count > 0),
 		.program = c->program,
 		.reproducible = r->reproducible,
 		.cpu = r->shown_cpu,

@@ -79,16 +79,6 @@ static bool open_earlier(struct earlier *e, const struct named_profile *named,
 	return true;
 }
 
-static void close_earlier(struct earlier *e)
-{
-	if (e->named)
-		named_profile_free(e->named);
-	if (e->profile)
-		profile_free(e->profile);
-	free(e->named);
-	free(e->profile);
-}
-
 static bool write_format(FILE *out, const struct named_profile *named, const struct export_request *request,
 			 struct error *err)
 {
@@ -103,7 +93,7 @@ static bool write_format(FILE *out, const struct named_profile *named, const str
 	if (done && request->format->one_event && !request->event && named->profile->n_events > 1)
 		say_warning("the file has '%s' alone; another event: 'tare report --as %s --event EVENT'",
 			    named->profile->events[options.event].label, request->format->name);
-	close_earlier(&earlier);
+	session_free_named(earlier.named, earlier.profile);
 	return done;
 }
 

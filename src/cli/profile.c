@@ -495,16 +495,14 @@ static struct session_target target_of(const struct profile_request *r)
 {
 	bool cpus = of_cpus(r);
 	const struct number_list *ids = cpus ? &r->cpus : r->pids.numbers.count ? &r->pids : &r->tids;
-	return (struct session_target){.kind = cpus                    ? TARGET_CPUS
-					       : r->pids.numbers.count ? TARGET_PROCESSES
-					       : r->tids.numbers.count ? TARGET_THREADS
-								       : TARGET_COMMAND,
-				       .program = r->command,
-				       .cgroup = r->cgroup,
-				       .own_cgroup = r->own_cgroup,
-				       .ids = ids->numbers.items,
-				       .n_ids = ids->numbers.count,
-				       .no_children = r->no_children};
+	return (struct session_target){
+		.kind = session_target_kind(cpus, r->pids.numbers.count > 0, r->tids.numbers.count > 0),
+		.program = r->command,
+		.cgroup = r->cgroup,
+		.own_cgroup = r->own_cgroup,
+		.ids = ids->numbers.items,
+		.n_ids = ids->numbers.count,
+		.no_children = r->no_children};
 }
 
 /* -g is what the backend can do; a way that it cannot go is an error. */

@@ -277,16 +277,6 @@ struct earlier_profile {
 	struct named_profile *named;
 };
 
-static void close_earlier(struct earlier_profile *e)
-{
-	if (e->named)
-		named_profile_free(e->named);
-	if (e->profile)
-		profile_free(e->profile);
-	free(e->named);
-	free(e->profile);
-}
-
 int show_difference(const struct profile *profile, const char *before, const struct show_request *show, FILE *out,
 		    const char *name)
 {
@@ -315,7 +305,7 @@ int show_difference(const struct profile *profile, const char *before, const str
 	if (named)
 		named_profile_free(named);
 	free(named);
-	close_earlier(&earlier);
+	session_free_named(earlier.named, earlier.profile);
 	bool written = file_close(out, name, code == TARE_DONE, &err);
 	return code != TARE_DONE || written ? code : say_failed(&err, TARE_CANNOT_MEASURE);
 }

@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+
+#include "base/process_stat.h"
 
 /* How often attached processes are asked whether they live: their end sends no signal to tare. */
 static const uint64_t ALIVE_NS = 10000000u;
@@ -31,17 +31,9 @@ bool waiter_interrupted(const struct waiter *w) { return w->interrupt && *w->int
 /* Ended, and not yet waited for by its parent: a signal still finds it. */
 static bool is_zombie(pid_t pid)
 {
-	char path[64], text[512];
-	snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-	FILE *file = fopen(path, "re");
-	if (!file)
-		return false;
-	size_t length = fread(text, 1, sizeof text - 1, file);
-	fclose(file);
-	text[length] = '\0';
-	/* the name in parentheses may hold anything; the state follows the last one */
-	const char *end = strrchr(text, ')');
-	return end && (end[1] == ' ' && (end[2] == 'Z' || end[2] == 'X'));
+	char state;
+	uint64_t ticks;
+	return process_stat(pid, &state, &ticks) && (state == 'Z' || state == 'X');
 }
 
 static bool any_alive(const struct target *target)

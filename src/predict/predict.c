@@ -9,6 +9,7 @@
 #include "backend/engine/events.h"
 #include "engine/x86/vector.h"
 #include "base/file.h"
+#include "base/order.h"
 #include "base/vec.h"
 #include "engine/x86/decode.h"
 #include "symbol/places.h"
@@ -83,16 +84,10 @@ static bool decode(struct predictor *p, uint64_t offset, struct x86_insn *insn)
 	return error_hint(p->err, "does the place hold data, or does it begin inside an instruction?");
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static bool is_leader(const struct predictor *p, uint64_t offset)
 {
 	return p->leaders.count > 0 &&
-	       bsearch(&offset, p->leaders.items, p->leaders.count, sizeof offset, by_offset) != NULL;
+	       bsearch(&offset, p->leaders.items, p->leaders.count, sizeof offset, order_uint64) != NULL;
 }
 
 static bool find_leaders(struct predictor *p, const struct region_range *range)
@@ -277,7 +272,7 @@ static bool predict_place(struct predictor *p, const struct region_asked *place)
 		if (!find_leaders(p, &place->ranges[i]))
 			return false;
 	if (p->leaders.count)
-		qsort(p->leaders.items, p->leaders.count, sizeof *p->leaders.items, by_offset);
+		qsort(p->leaders.items, p->leaders.count, sizeof *p->leaders.items, order_uint64);
 	for (size_t i = 0; i < place->n_ranges; i++)
 		if (!read_range(p, place, &place->ranges[i]))
 			return false;

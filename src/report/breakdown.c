@@ -74,6 +74,17 @@ static void tsv_inclusive(FILE *out, const uint64_t *count, uint64_t sum)
 		fputs("\t\t", out);
 }
 
+void breakdown_append_frames(struct str *text, const struct breakdown_row *row)
+{
+	for (size_t i = 0; i < row->n_frames; i++) {
+		const struct breakdown_frame *f = &row->frames[i];
+		str_appendf(text, "%s%s (%s", i ? " < " : "", f->function, f->module[0] ? f->module : "[memory]");
+		if (f->file)
+			str_appendf(text, ":%s:%u", f->file, f->line);
+		str_append_char(text, ')');
+	}
+}
+
 static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const struct breakdown_row *row,
 		    uint64_t before)
 {
@@ -100,14 +111,7 @@ static void tsv_row(FILE *out, const struct breakdown *b, size_t event, const st
 	else
 		fputs("\t\t", out);
 	struct str stack = {0};
-	for (size_t i = 0; i < row->n_frames; i++) {
-		const struct breakdown_frame *f = &row->frames[i];
-		str_appendf(&stack, "%s%s (%s", i ? " < " : "", f->function,
-			    f->module[0] ? f->module : "[memory]");
-		if (f->file)
-			str_appendf(&stack, ":%s:%u", f->file, f->line);
-		str_append_char(&stack, ')');
-	}
+	breakdown_append_frames(&stack, row);
 	field(out, stack.text);
 	str_free(&stack);
 	if (b->inclusive)

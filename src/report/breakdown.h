@@ -7,12 +7,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "report/json_writer.h"
 #include "result/breakdown.h"
 
 enum { BREAKDOWN_ROWS_SHOWN = 25 }; /* of each event, in text; the others are one line */
 
 void breakdown_json(struct json *json, const char *key, const struct breakdown *breakdown);
+
+/* The stack of a row's allocation: "malloc (libc.so.6) < main (a.out:FILE:3)". */
+void breakdown_append_frames(struct str *text, const struct breakdown_row *row);
 
 double breakdown_share(uint64_t count, uint64_t sum); /* 0 of nothing */
 

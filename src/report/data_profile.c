@@ -432,14 +432,7 @@ static void csv_row(FILE *out, const struct breakdown *b, size_t event, const st
 		fprintf(out, ",%llu,%llu", (unsigned long long)row->blocks, (unsigned long long)row->bytes);
 	else
 		fputs(",,", out);
-	for (size_t i = 0; i < row->n_frames; i++) {
-		const struct breakdown_frame *f = &row->frames[i];
-		str_appendf(&stack, "%s%s (%s", i ? " < " : "", f->function,
-			    f->module[0] ? f->module : "[memory]");
-		if (f->file)
-			str_appendf(&stack, ":%s:%u", f->file, f->line);
-		str_append_char(&stack, ')');
-	}
+	breakdown_append_frames(&stack, row);
 	profile_csv_text(out, stack.text);
 	str_free(&stack);
 	fputs(",\r\n", out);

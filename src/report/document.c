@@ -1,5 +1,6 @@
 #include "report/document.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -114,6 +115,15 @@ const char *document_escaped_whole(struct document *document, const struct str *
 	if (shown)
 		str_escape_to(shown, size, text->text ? text->text : "");
 	return shown;
+}
+
+const char *document_double(struct document *document, const char *format, double value)
+{
+	char number[64];
+	if (isnan(value))
+		return "\u2013";
+	snprintf(number, sizeof number, format, value);
+	return document_printf(document, "%s", number);
 }
 
 void document_free(struct document *document)

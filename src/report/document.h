@@ -95,7 +95,8 @@ struct document_block {
 struct document {
 	VEC(struct document_block) blocks;
 	struct arena arena;
-	bool failed; /* memory ran out: something is missing */
+	bool failed;   /* memory ran out: something is missing */
+	size_t folded; /* counts whose rows are left to `verbose` */
 };
 
 /* label and text are kept, not copied. */
@@ -135,6 +136,9 @@ const char *document_escaped(struct document *document, const char *text);
 const char *document_escaped_whole(struct document *document, const struct str *text);
 const char *document_printf(struct document *document, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* A number of that printf() format; "–" for NAN. */
+const char *document_double(struct document *document, const char *format, double value);
 
 void document_free(struct document *document);
 

@@ -36,15 +36,6 @@ static const char *verdict_of(const struct study_trend *trend)
 					     : "not shown";
 }
 
-static const char *cell(struct document *d, const char *format, double value)
-{
-	char number[64];
-	if (isnan(value))
-		return "–";
-	snprintf(number, sizeof number, format, value);
-	return document_printf(d, "%s", number);
-}
-
 static const char *count_cell(struct document *d, uint64_t count)
 {
 	char number[NUMBER_BYTES];
@@ -86,13 +77,14 @@ static void add_by_instruction(struct document *d, const struct sampling_study *
 	for (size_t i = 0; columns && i < study->n_periods; i++) {
 		const struct sampling_accuracy *a = &study->periods[i];
 		bool some = a->judged > 0;
-		const struct columns_row row = {
-			{period_cell(d, study, a->period), count_cell(d, a->judged),
-			 count_cell(d, a->instructions), count_cell(d, a->kernel), count_cell(d, a->unmapped),
-			 count_cell(d, a->elsewhere), cell(d, "%.4f", some ? a->nrmse : NAN),
-			 cell(d, "%.4f", some ? a->sample_coverage : NAN),
-			 cell(d, "%.4f", some ? a->order_deviation : NAN), cell(d, "%.0f", a->distance)},
-			false};
+		const struct columns_row row = {{period_cell(d, study, a->period), count_cell(d, a->judged),
+						 count_cell(d, a->instructions), count_cell(d, a->kernel),
+						 count_cell(d, a->unmapped), count_cell(d, a->elsewhere),
+						 document_double(d, "%.4f", some ? a->nrmse : NAN),
+						 document_double(d, "%.4f", some ? a->sample_coverage : NAN),
+						 document_double(d, "%.4f", some ? a->order_deviation : NAN),
+						 document_double(d, "%.0f", a->distance)},
+						false};
 		push(d, columns, &row);
 	}
 }
@@ -108,12 +100,13 @@ static void add_by_function(struct document *d, const struct sampling_study *stu
 	struct columns *columns = table(d, headings, N);
 	for (size_t i = 0; columns && i < study->n_periods; i++) {
 		const struct sampling_accuracy *a = &study->periods[i];
-		const struct columns_row row = {{period_cell(d, study, a->period), cell(d, "%.4f", a->overlap),
-						 cell(d, "%.4f", a->total_variation),
-						 cell(d, "%.4f", a->weight_matching),
-						 cell(d, "%.4f", a->key_matching), cell(d, "%.4f", a->kendall),
-						 cell(d, "%.4f", a->top_chance)},
-						false};
+		const struct columns_row row = {
+			{period_cell(d, study, a->period), document_double(d, "%.4f", a->overlap),
+			 document_double(d, "%.4f", a->total_variation),
+			 document_double(d, "%.4f", a->weight_matching),
+			 document_double(d, "%.4f", a->key_matching), document_double(d, "%.4f", a->kendall),
+			 document_double(d, "%.4f", a->top_chance)},
+			false};
 		push(d, columns, &row);
 	}
 }
@@ -130,8 +123,9 @@ static void add_trends(struct document *d, const struct sampling_study *study)
 		const struct study_trend *trend = &study->trends[m];
 		const char *text = document_printf(d, "%s: %s: %s", measures[m].name, measures[m].expected,
 						   verdict_of(trend));
-		const struct columns_row row = {{cell(d, "%+.2f", trend->known ? trend->tau : NAN),
-						 cell(d, "%.4f", trend->known ? trend->p_rises : NAN), text},
+		const struct columns_row row = {{document_double(d, "%+.2f", trend->known ? trend->tau : NAN),
+						 document_double(d, "%.4f", trend->known ? trend->p_rises : NAN),
+						 text},
 						false};
 		push(d, columns, &row);
 	}

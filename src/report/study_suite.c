@@ -32,18 +32,9 @@ static const char *verdict_of(const struct study_finding *finding)
 						      : "not shown";
 }
 
-static const char *cell(struct document *d, const char *format, double value)
-{
-	char number[64];
-	if (isnan(value))
-		return "–";
-	snprintf(number, sizeof number, format, value);
-	return document_printf(d, "%s", number);
-}
-
 static const char *tau(struct document *d, const struct sampling_study *s, enum study_measure measure)
 {
-	return cell(d, "%+.2f", s->trends[measure].known ? s->trends[measure].tau : NAN);
+	return document_double(d, "%+.2f", s->trends[measure].known ? s->trends[measure].tau : NAN);
 }
 
 static struct columns *table(struct document *d, const char *const *headings, size_t n)
@@ -82,11 +73,11 @@ static void add_programs(struct document *d, const struct sampling_suite *suite)
 		char samples[NUMBER_BYTES];
 		number_group(samples, (double)a->judged, 0);
 		const struct columns_row row = {
-			{document_printf(d, "%s", samples), cell(d, "%.3f", some ? a->nrmse : NAN),
-			 tau(d, s, STUDY_NRMSE), cell(d, "%.3f", some ? a->sample_coverage : NAN),
-			 tau(d, s, STUDY_COVERAGE), cell(d, "%.3f", some ? a->order_deviation : NAN),
-			 tau(d, s, STUDY_ORDER), cell(d, "%.2f", some ? a->top_instruction : NAN),
-			 cell(d, "%.1f%%", branches), p->name},
+			{document_printf(d, "%s", samples), document_double(d, "%.3f", some ? a->nrmse : NAN),
+			 tau(d, s, STUDY_NRMSE), document_double(d, "%.3f", some ? a->sample_coverage : NAN),
+			 tau(d, s, STUDY_COVERAGE), document_double(d, "%.3f", some ? a->order_deviation : NAN),
+			 tau(d, s, STUDY_ORDER), document_double(d, "%.2f", some ? a->top_instruction : NAN),
+			 document_double(d, "%.1f%%", branches), p->name},
 			false};
 		push(d, columns, &row);
 	}
@@ -105,8 +96,8 @@ static void add_findings(struct document *d, const struct sampling_suite *suite)
 		const char *programs = i == FINDING_BRANCHES
 					       ? document_printf(d, "%zu", f->of)
 					       : document_printf(d, "%zu of %zu", f->as_found, f->of);
-		const struct columns_row row = {{programs, cell(d, "%.4f", f->p), verdict_of(f), findings[i].says},
-						false};
+		const struct columns_row row = {
+			{programs, document_double(d, "%.4f", f->p), verdict_of(f), findings[i].says}, false};
 		push(d, columns, &row);
 	}
 }

@@ -177,19 +177,37 @@ static bool note_timeout(struct profile *p, uint64_t timeout_ns)
 				(double)timeout_ns / 1e9));
 }
 
+void session_free_named(struct named_profile *named, struct profile *profile)
+{
+	if (named)
+		named_profile_free(named);
+	if (profile)
+		profile_free(profile);
+	free(named);
+	free(profile);
+}
+
+bool profile_exact_options(const struct session *s, const struct profiling *asked, enum locations_of of,
+			   struct measure_options *out, struct error *err)
+{
+	*out = (struct measure_options){.size = sizeof *out,
+					.repetitions = 1,
+					.confidence = 0.95,
+					.program_output = OUTPUT_ALL,
+					.interrupt = asked->interrupt,
+					.timeout_ns = asked->timeout_ns,
+					.locations = of};
+	return s->target.command ||
+	       error_set(err, ERROR_USAGE, "the backend '%s' profiles programs that tare starts",
+			 s->operations->name);
+}
+
 static bool profile_exactly(struct session *s, const struct profiling *asked, struct profile **out,
 			    struct error *err)
 {
-	struct measure_options options = {.size = sizeof options,
-					  .repetitions = 1,
-					  .confidence = 0.95,
-					  .program_output = OUTPUT_ALL,
-					  .interrupt = asked->interrupt,
-					  .timeout_ns = asked->timeout_ns,
-					  .locations = LOCATIONS_OF_CODE};
-	if (!s->target.command)
-		return error_set(err, ERROR_USAGE, "the backend '%s' profiles programs that tare starts",
-				 s->operations->name);
+	struct measure_options options;
+	if (!profile_exact_options(s, asked, LOCATIONS_OF_CODE, &options, err))
+		return false;
 	if (!profile_places_add(s, &asked->places, asked->stacks == STACKS_EXACT, err))
 		return false;
 	s->target.overflow_period = asked->prime && asked->gap > 1 ? profile_gap_prime(asked->gap) : asked->gap;

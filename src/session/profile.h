@@ -14,6 +14,7 @@
 
 #include "backend/sampling.h"
 #include "base/error.h"
+#include "measure/measure.h"
 #include "result/named_profile.h"
 #include "result/profile.h"
 #include "session/control.h"
@@ -66,10 +67,17 @@ bool session_add_profile_events(struct session *session, const char *list, struc
 bool session_profile(struct session *session, const struct profiling *profiling, struct profile **out,
 		     struct error *err);
 
+/* How an execution is measured whose counts are known by place (of). ERROR_USAGE: there is no program to start. */
+bool profile_exact_options(const struct session *session, const struct profiling *profiling, enum locations_of of,
+			   struct measure_options *out, struct error *err);
+
 /* Names its places; of shares that were sampled at random, intervals. *out is the caller's, to be freed by
  * named_profile_free() and free(). */
 bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,
 			  struct error *err);
+
+/* Frees both; NULL: it is not there. */
+void session_free_named(struct named_profile *named, struct profile *profile);
 
 /* Was it taken here, since this machine was started? Addresses of the kernel and of processes mean something until
  * it is started again. */

@@ -63,16 +63,9 @@ static bool check_places(const struct breakdown *b, struct error *err)
 
 bool session_profile_data(struct session *s, const struct profiling *asked, struct error *err)
 {
-	struct measure_options options = {.size = sizeof options,
-					  .repetitions = 1,
-					  .confidence = 0.95,
-					  .program_output = OUTPUT_ALL,
-					  .interrupt = asked->interrupt,
-					  .timeout_ns = asked->timeout_ns,
-					  .locations = LOCATIONS_OF_DATA};
-	if (!s->target.command)
-		return error_set(err, ERROR_USAGE, "the backend '%s' profiles programs that tare starts",
-				 s->operations->name);
+	struct measure_options options;
+	if (!profile_exact_options(s, asked, LOCATIONS_OF_DATA, &options, err))
+		return false;
 	if (!session_measure(s, &options, err))
 		return false;
 	if (asked->timed_out)

@@ -41,6 +41,11 @@ struct session_target {
 	bool times_calls; /* struct target has it */
 };
 
+static inline enum target_kind session_target_kind(bool cpus, bool processes, bool threads)
+{
+	return cpus ? TARGET_CPUS : processes ? TARGET_PROCESSES : threads ? TARGET_THREADS : TARGET_COMMAND;
+}
+
 struct session {
 	struct command command;
 	struct target target;

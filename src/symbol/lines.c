@@ -10,6 +10,23 @@
 
 #include "symbol/module.h"
 
+bool module_scope_holds_code(int tag)
+{
+	switch (tag) {
+	case DW_TAG_lexical_block:
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_structure_type:
+	case DW_TAG_class_type:
+	case DW_TAG_union_type:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+	case DW_TAG_with_stmt:
+	case DW_TAG_entry_point: return true;
+	default: return false;
+	}
+}
+
 enum { DEPTH_MOST = 200 }; /* of DIEs in each other; code that people wrote has some ten */
 
 struct inlined_frame {
@@ -167,17 +184,9 @@ static bool read_scopes(struct dwarf_unit *unit, Dwarf_Die *die, uint32_t parent
 			}
 			break;
 		}
-		case DW_TAG_lexical_block:
-		case DW_TAG_namespace:
-		case DW_TAG_module:
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-		case DW_TAG_union_type:
-		case DW_TAG_try_block:
-		case DW_TAG_catch_block:
-		case DW_TAG_with_stmt:
-		case DW_TAG_entry_point: break;
-		default: continue;
+		default:
+			if (!module_scope_holds_code(dwarf_tag(&child)))
+				continue;
 		}
 		if (!read_scopes(unit, &child, inside, depth + 1))
 			return false;

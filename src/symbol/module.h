@@ -133,4 +133,8 @@ void lines_free(struct module *module);
 /* NULL: it has none. */
 Dwarf *lines_dwarf(struct module *module);
 
+/* Can a debugging entry of this tag, other than functions and inlined calls themselves, have some of these among
+ * its children? */
+bool module_scope_holds_code(int tag);
+
 #endif

@@ -104,17 +104,9 @@ static bool walk_down(struct die_walk *walk, Dwarf_Die *die, unsigned depth)
 			if (!walk->visit(walk, &child))
 				return false;
 			break;
-		case DW_TAG_lexical_block:
-		case DW_TAG_namespace:
-		case DW_TAG_module:
-		case DW_TAG_structure_type:
-		case DW_TAG_class_type:
-		case DW_TAG_union_type:
-		case DW_TAG_try_block:
-		case DW_TAG_catch_block:
-		case DW_TAG_with_stmt:
-		case DW_TAG_entry_point: break;
-		default: continue;
+		default:
+			if (!module_scope_holds_code(dwarf_tag(&child)))
+				continue;
 		}
 		if (!walk_down(walk, &child, depth + 1))
 			return false;

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/order.h"
+
 static const double TENTH = 0.1, HALF = 0.5;
 
 void models_pair_judge(struct models_pair *pair)
@@ -13,12 +15,6 @@ void models_pair_judge(struct models_pair *pair)
 	pair->state = pair->counter < MODELS_LEAST_EVENTS ? MODELS_TOO_FEW : MODELS_COMPARED;
 	if (pair->state == MODELS_COMPARED)
 		pair->error = pair->model / pair->counter - 1;
-}
-
-static int by_size(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
 }
 
 static void add(struct models_event *e, const struct models_program *program, const struct models_pair *pair,
@@ -55,7 +51,7 @@ bool models_sum_up(struct models_study *study)
 		for (size_t p = 0; p < study->n_programs; p++)
 			if (!study->programs[p].why)
 				add(e, &study->programs[p], &study->programs[p].pairs[i], errors);
-		qsort(errors, e->compared, sizeof *errors, by_size);
+		qsort(errors, e->compared, sizeof *errors, order_doubles);
 		if (e->compared)
 			e->median = (errors[(e->compared - 1) / 2] + errors[e->compared / 2]) / 2;
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "base/vec.h"
 
 bool decoded_each(const struct view_process *owner, const struct record_block *block, uint32_t from,
@@ -24,12 +25,6 @@ bool decoded_each(const struct view_process *owner, const struct record_block *b
 	return at == block->length_bytes;
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 bool leaders_collect(const struct view_process *root, struct leaders *out)
 {
 	VEC(uint64_t) at = {0};
@@ -45,7 +40,7 @@ bool leaders_collect(const struct view_process *root, struct leaders *out)
 		}
 	}
 	if (at.count)
-		qsort(at.items, at.count, sizeof *at.items, by_address);
+		qsort(at.items, at.count, sizeof *at.items, order_uint64);
 	size_t unique = 0;
 	for (size_t i = 0; i < at.count; i++)
 		if (unique == 0 || at.items[unique - 1] != at.items[i])

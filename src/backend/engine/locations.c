@@ -13,19 +13,6 @@
 
 /* ---- the plan ---- */
 
-static const struct {
-	enum exact_count count;
-	enum model_stream_count stream;
-} streams[] = {
-	{COUNT_MISALIGNED, STREAM_MISALIGNED},
-	{COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
-	{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS},
-	{COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
-	{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
-	{COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
-	{COUNT_PENTIUM_MISALIGNED_READS, STREAM_PENTIUM_MISALIGNED_READS},
-};
-
 /* Counts of the blocks that the access stream has, too: by the data that was touched. Their sum is compared with
  * that of the blocks. */
 static const struct {
@@ -63,8 +50,8 @@ static size_t parts_of(const struct execution_event *event, const struct countin
 		return models->watches
 			       ? models->watches(models->context, event->modelled, parts, MODEL_WATCHES, minus)
 			       : 0;
-	for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
-		n += add_part(event->exact, streams[i].count, streams[i].stream, &parts[n], n, minus);
+	for (size_t i = 0; i < TALLY_STREAMS; i++)
+		n += add_part(event->exact, tally_streams[i].count, tally_streams[i].stream, &parts[n], n, minus);
 	for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
 		n += add_part(event->exact, accesses[i].count, accesses[i].stream, &parts[n], n, minus);
 	return n;

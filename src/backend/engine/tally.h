@@ -28,6 +28,14 @@
 
 struct knowledge;
 
+/* The counts that the access stream has, each with the stream's own; [TALLY_STREAMS], all of them. */
+enum { TALLY_STREAMS = COUNT_STREAM_END - COUNT_STREAM };
+struct tally_stream {
+	enum exact_count count;
+	enum model_stream_count stream;
+};
+extern const struct tally_stream tally_streams[TALLY_STREAMS];
+
 struct tally_row {
 	uint32_t process; /* index in the view */
 	uint32_t pid, tid;

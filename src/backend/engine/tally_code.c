@@ -3,13 +3,8 @@
 
 #include "backend/engine/decoded.h"
 #include "backend/engine/tally_inside.h"
+#include "base/order.h"
 #include "base/vec.h"
-
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
 
 static void measure_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
 {
@@ -68,7 +63,7 @@ bool tally_code(struct tally *t, const struct view_process *head, struct error *
 			goto out;
 		}
 	if (lines.count)
-		qsort(lines.items, lines.count, sizeof *lines.items, by_number);
+		qsort(lines.items, lines.count, sizeof *lines.items, order_uint64);
 	for (size_t i = 0; i < lines.count; i++) {
 		t->total[COUNT_CODE_LINES] += i == 0 || lines.items[i] != lines.items[i - 1];
 		t->total[COUNT_CODE_PAGES] += i == 0 || lines.items[i] >> 6 != lines.items[i - 1] >> 6;

@@ -62,24 +62,20 @@ static void check_stream(struct tally *t, const struct tally_options *options, c
 					  (unsigned long long)row->count[COUNT_INSTRUCTIONS]);
 }
 
+const struct tally_stream tally_streams[TALLY_STREAMS] = {
+	{COUNT_MISALIGNED, STREAM_MISALIGNED},
+	{COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
+	{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS},
+	{COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
+	{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
+	{COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
+	{COUNT_PENTIUM_MISALIGNED_READS, STREAM_PENTIUM_MISALIGNED_READS},
+};
+
 static void count_stream(struct tally *t, uint64_t count[COUNTS], const struct model_counts *models)
 {
-	static const struct {
-		enum exact_count count;
-		enum model_stream_count stream;
-	} counts[] = {
-		{COUNT_MISALIGNED, STREAM_MISALIGNED},
-		{COUNT_LINE_CROSSING, STREAM_LINE_CROSSING},
-		{COUNT_LINE_CROSSING_READS, STREAM_LINE_CROSSING_READS},
-		{COUNT_LINE_CROSSING_WRITES, STREAM_LINE_CROSSING_WRITES},
-		{COUNT_PAGE_CROSSING, STREAM_PAGE_CROSSING},
-		{COUNT_PENTIUM_MISALIGNED, STREAM_PENTIUM_MISALIGNED},
-		{COUNT_PENTIUM_MISALIGNED_READS, STREAM_PENTIUM_MISALIGNED_READS},
-	};
-	_Static_assert(sizeof counts / sizeof *counts == COUNT_STREAM_END - COUNT_STREAM,
-		       "every count of the stream is here");
-	for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-		tally_add(t, &count[counts[i].count], models[0].stream[counts[i].stream], 1);
+	for (size_t i = 0; i < TALLY_STREAMS; i++)
+		tally_add(t, &count[tally_streams[i].count], models[0].stream[tally_streams[i].stream], 1);
 }
 
 /* Of each region, likewise. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "report/html/html.h"
 #include "report/number.h"
 
@@ -165,12 +166,6 @@ void html_range(struct html *html, const struct html_axis *axis, const struct co
 
 /* ---- repetitions ---- */
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Of sorted values, between neighbours in proportion (Hyndman and Fan 1996, definition 7). */
 static double quantile(const double *sorted, size_t n, double part)
 {
@@ -219,7 +214,7 @@ void html_runs(struct html *html, const struct estimate *e)
 		free(sorted);
 		return;
 	}
-	qsort(sorted, n, sizeof *sorted, by_value);
+	qsort(sorted, n, sizeof *sorted, order_doubles);
 	struct html_axis axis = {.low = sorted[0], .high = sorted[n - 1]};
 	html_markup(html, "<svg class=\"runs\" height=\"%d\" aria-hidden=\"true\">", RUNS_HEIGHT);
 	put_bar(html, "box", place(&axis, quantile(sorted, n, 0.25)), place(&axis, quantile(sorted, n, 0.75)),

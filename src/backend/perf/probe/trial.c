@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 /*
  * Each function: an instruction of its class, MIDDLE plain ones, one more plain one (at name_middle), MIDDLE, a
  * return (at name_end). From the first reading to the second one: the trap of the second, the first instruction if
@@ -178,12 +180,6 @@ void region_trial(const struct group_event *instructions, uint32_t uprobe_type, 
 	}
 	out->known = true;
 }
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 enum { COST_ROUNDS = 101, COST_MEDIAN = 50, COST_MOST = 95 };
 
 /* A pass with one trap and the trial's own work once; and one with that work twice: the probed function's twin,
@@ -196,8 +192,8 @@ static bool with_twin(size_t pass) { return pass > COST_ROUNDS; }
 static struct trap_cost cost_of(uint64_t *counts)
 {
 	uint64_t *warm = counts + 1, *twice = warm + COST_ROUNDS;
-	qsort(warm, COST_ROUNDS, sizeof *warm, by_size);
-	qsort(twice, COST_ROUNDS, sizeof *twice, by_size);
+	qsort(warm, COST_ROUNDS, sizeof *warm, order_uint64);
+	qsort(twice, COST_ROUNDS, sizeof *twice, order_uint64);
 	double median = (double)warm[COST_MEDIAN], more = (double)twice[COST_MEDIAN];
 	return (struct trap_cost){.known = true,
 				  .median = median,
