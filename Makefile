@@ -28,7 +28,7 @@ PROGRAM_PACKAGES := bc busybox-static bzip2 git jq lua5.4 luajit make mawk opens
 
 # tests that take most of the time, which check-quick leaves out
 LONG := annotate calls callgrind export html progress ranks_mpi region same verify verify_counters verify_faults
-LONG := $(LONG:%=cli_%) python_pytest sweeps_test run_test reference_test inline_test model_cache_test stats_coverage_test gaps_test \
+LONG := $(LONG:%=cli_%) python_pytest sweeps_test run_test reference_test inline_test model_filters_test stats_coverage_test gaps_test \
 	ranks_test mutations kernel_counts
 empty :=
 comma := ,

@@ -346,8 +346,8 @@ static void draw_question(struct browser *b, const char *asked)
 	profile_append_escaped(&escaped, asked);
 	const char *end = text_of(&escaped);
 	size_t have = strlen("search: _") + text_columns(end);
-	for (; *end && (have > b->screen.width || (*end & 0xc0) == 0x80); end++)
-		have -= (*end & 0xc0) != 0x80;
+	if (have > b->screen.width)
+		end += text_behind(end, have - b->screen.width);
 	str_appendf(&line, "search: %s_", end);
 	draw(b, text_of(&line));
 	str_free(&escaped);

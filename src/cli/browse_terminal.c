@@ -9,6 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/text_columns.h"
+
 enum { ESCAPE_WAIT_MS = 50, WIDTH_MOST = 1000, HEIGHT_MOST = 1000 };
 
 /* Signals have nothing else to reach. */
@@ -94,18 +96,6 @@ void screen_begin(struct screen *screen)
 	str_append(&screen->frame, "\033[H");
 }
 
-/* The bytes of at most `columns` characters. */
-static size_t bytes_of(const char *text, size_t columns)
-{
-	size_t at = 0, n = 0;
-	while (text[at]) {
-		if (((unsigned char)text[at] & 0xc0) != 0x80 && n++ == columns)
-			break;
-		at++;
-	}
-	return at;
-}
-
 void screen_line(struct screen *screen, enum screen_look look, const char *text)
 {
 	static const char *const looks[] = {
@@ -116,10 +106,8 @@ void screen_line(struct screen *screen, enum screen_look look, const char *text)
 	if (screen->line++)
 		str_append(&screen->frame, "\r\n");
 	str_append(&screen->frame, look == LOOK_HOT && !screen->colour ? "" : looks[look]);
-	str_append_bytes(&screen->frame, text, bytes_of(text, screen->width));
-	size_t used = 0;
-	for (const char *at = text; *at; at++)
-		used += ((unsigned char)*at & 0xc0) != 0x80;
+	str_append_bytes(&screen->frame, text, text_fitting(text, screen->width));
+	size_t used = text_columns(text);
 	if (look == LOOK_SELECTED && used < screen->width)
 		str_appendf(&screen->frame, "%*s", (int)(screen->width - used), "");
 	str_append(&screen->frame, "\033[0m");

@@ -68,7 +68,8 @@ void count_keep(const struct count_command *count)
 	struct kept_run run = {.kind = KEPT_COUNT,
 			       .shown = (r->verbose ? SHOWN_VERBOSE : 0) | (r->quiet ? SHOWN_QUIET : 0) |
 					(r->all_repetitions ? SHOWN_ALL_REPETITIONS : 0) |
-					(r->gross ? SHOWN_GROSS : 0) | (r->statistics ? SHOWN_STATISTICS : 0),
+					(r->gross ? SHOWN_GROSS : 0) | (r->statistics ? SHOWN_STATISTICS : 0) |
+					(count->session.selection.defaults ? SHOWN_STANDARD_SET : 0),
 			       .result = count->session.result};
 	store_keep(&r->keeping, &run, r->verbose > 0);
 }

@@ -74,6 +74,7 @@ bool count_write_report(struct count_command *count)
 			    .gross = r->gross,
 			    .statistics = r->statistics,
 			    .one_line = r->interval_ns > 0 || r->control != NULL,
+			    .standard = count->session.selection.defaults ? count->session.events : NULL,
 			    .rank = &count->launched.place,
 			    .colour = say_in_colour(count->output.stream),
 			    .width = say_width(count->output.stream)},

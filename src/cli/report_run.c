@@ -35,6 +35,8 @@ int report_result(const struct kept_run *run, enum show_format format, struct re
 	struct error err = {0};
 	struct arena arena = {0};
 	struct report_origin origin;
+	struct event_table *standard = run->shown & SHOWN_STANDARD_SET ? event_table_new(NULL) : NULL;
+	options.standard = standard;
 	options.colour = say_in_colour(out);
 	options.width = say_width(out);
 	if (out == stdout)
@@ -49,6 +51,7 @@ int report_result(const struct kept_run *run, enum show_format format, struct re
 		report_html(out, run->result, &options);
 	} else
 		report_text(out, run->result, &options);
+	event_table_free(standard);
 	arena_free(&arena);
 	if (out == stdout)
 		return say_end_output();

@@ -10,12 +10,24 @@
 
 #include "base/file.h"
 #include "base/str.h"
+#include "report/table.h"
+
+/* Behind `before`: on a terminal in lines of its width; in files a line stays one. */
+static void put_error(const char *before, const char *text)
+{
+	size_t columns = strlen(before), width = (size_t)say_width(stderr);
+	fputs(before, stderr);
+	if (width > 2 * columns && columns + text_columns(text) > width)
+		text_wrap(stderr, text, columns, columns, width);
+	else
+		fprintf(stderr, "%s\n", text);
+}
 
 void say_error(const struct error *err)
 {
-	fprintf(stderr, "tare: %s\n", err->text);
+	put_error("tare: ", err->text);
 	if (err->hint[0])
-		fprintf(stderr, "      %s\n", err->hint);
+		put_error("      ", err->hint);
 }
 
 void say_warning(const char *format, ...)
@@ -26,7 +38,7 @@ void say_warning(const char *format, ...)
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	str_escape_to(shown, sizeof shown, text);
-	fprintf(stderr, "tare: warning: %s\n", shown);
+	put_error("tare: warning: ", shown);
 }
 
 int say_failed(const struct error *err, int code)

@@ -62,6 +62,9 @@ struct event_definition {
 	bool in_default_set;          /* counted by `tare count` without -e, where it can be */
 	bool default_if_exact;        /* … where it costs no counter: by the engine */
 	bool default_of_tasks;        /* … of programs, processes and threads, not of whole CPUs */
+	/* where a report of the default set is longer than a screen, rows are left to -v, the highest first; 0:
+	 * never */
+	uint8_t detail;
 	/* what measuring adds is the same each time, and is subtracted (trust/rules.h); of caches and times it
 	 * depends on what ran before */
 	bool constant_overhead;

@@ -183,6 +183,13 @@ static bool read_key(struct arena *arena, struct event_definition *row, struct r
 		return row->in_default_set || row->default_if_exact || strcmp(value, "no") == 0 ||
 		       wrong(source, key->line, err, "not yes, no, tasks or exact:", value);
 	}
+	if (strcmp(key->key, "detail") == 0) {
+		char *end;
+		unsigned long detail = strtoul(value, &end, 10);
+		row->detail = (uint8_t)detail;
+		return (!*end && detail >= 1 && detail <= UINT8_MAX) ||
+		       wrong(source, key->line, err, "not a number from 1 to 255:", value);
+	}
 	if (strcmp(key->key, "overhead") == 0) {
 		row->constant_overhead = strcmp(value, "constant") == 0;
 		return row->constant_overhead || strcmp(value, "varies") == 0 ||

@@ -269,7 +269,7 @@ void report_build(struct document *document, const struct result *result, const 
 	if (options->gross)
 		build_gross(document, result);
 	if (result->breakdown)
-		build_breakdown(document, result->breakdown);
+		build_breakdown(document, result->breakdown, options->standard && !options->verbose);
 	add_notes(document, result, &notes, options);
 	if (options->origin) {
 		build_sources(document, &result, 1);

@@ -41,7 +41,8 @@ void build_gross(struct document *document, const struct result *result);
 /* Least, median, most and standard deviation of each event's repetitions. */
 void build_statistics(struct document *document, const struct result *result);
 
-/* A breakdown, of each event's rows the first BREAKDOWN_ROWS_SHOWN; and its notes. */
-void build_breakdown(struct document *document, const struct breakdown *breakdown);
+/* A breakdown, of each event's rows the first BREAKDOWN_ROWS_SHOWN; and its notes. first_only: of the first event
+ * that has rows. */
+void build_breakdown(struct document *document, const struct breakdown *breakdown, bool first_only);
 
 #endif

@@ -159,13 +159,9 @@ static void add_event(struct document *document, const struct breakdown *b, size
 	const struct breakdown_event *e = &b->events[event];
 	struct str text = {0};
 	size_t n = 0;
-	add_heading(document, b, e);
-	if (e->why) {
-		str_append(&text, "not broken down: ");
-		append_escaped(&text, e->why);
-		document_add_str(document, BLOCK_LINE, NULL, &text, NULL);
+	if (e->why)
 		return;
-	}
+	add_heading(document, b, e);
 	if (e->defect) {
 		str_append(&text, "WRONG: ");
 		append_escaped(&text, e->defect);
@@ -179,11 +175,48 @@ static void add_event(struct document *document, const struct breakdown *b, size
 	free(rows);
 }
 
-void build_breakdown(struct document *document, const struct breakdown *b)
+/* Events that have no rows: one remark for each reason. */
+static void add_reasons(struct document *document, const struct breakdown *b)
 {
-	size_t shown = b->n_notes < NOTES_SHOWN ? b->n_notes : NOTES_SHOWN;
-	for (size_t i = 0; i < b->n_events; i++)
-		add_event(document, b, i);
+	bool first = true;
+	for (size_t i = 0; i < b->n_events; i++) {
+		const char *why = b->events[i].why;
+		bool before = false;
+		for (size_t k = 0; why && k < i; k++)
+			before |= b->events[k].why && strcmp(b->events[k].why, why) == 0;
+		if (!why || before)
+			continue;
+		struct str text = {0};
+		for (size_t k = i; k < b->n_events; k++) {
+			if (!b->events[k].why || strcmp(b->events[k].why, why) != 0)
+				continue;
+			str_append(&text, k > i ? ", " : "");
+			append_escaped(&text, b->events[k].label);
+		}
+		str_appendf(&text, " by %s: not broken down: ", breakdown_by_name(b->by));
+		append_escaped(&text, why);
+		if (first)
+			document_add(document, BLOCK_GAP, NULL, NULL);
+		first = false;
+		document_add_str(document, BLOCK_REMARK, "-", &text, NULL);
+	}
+}
+
+void build_breakdown(struct document *document, const struct breakdown *b, bool first_only)
+{
+	size_t shown = b->n_notes < NOTES_SHOWN ? b->n_notes : NOTES_SHOWN, with_rows = 0;
+	for (size_t i = 0; i < b->n_events; i++) {
+		if (!first_only || !with_rows)
+			add_event(document, b, i);
+		with_rows += !b->events[i].why;
+	}
+	if (!first_only || !with_rows)
+		add_reasons(document, b);
+	else if (with_rows > 1)
+		document_note(document, NOTE_READ, "-",
+			      document_printf(document, "%zu more event%s by %s: -v shows %s, -e chooses",
+					      with_rows - 1, with_rows == 2 ? "" : "s", breakdown_by_name(b->by),
+					      with_rows == 2 ? "it" : "them"));
 	if (shown)
 		document_add(document, BLOCK_GAP, NULL, NULL);
 	for (size_t i = 0; i < shown; i++)

@@ -6,25 +6,12 @@
 
 enum { GAP = 2, NAME_LEAST = 12 };
 
-/* The byte at which the n-th column begins. */
-static size_t byte_of_column(const char *text, size_t n)
-{
-	size_t at = 0;
-	for (size_t column = 0; text[at]; at++) {
-		if (((unsigned char)text[at] & 0xc0) == 0x80)
-			continue;
-		if (column++ == n)
-			break;
-	}
-	return at;
-}
-
 /* The first `have` columns of a text in `columns`, without its middle: what names differ in is at their ends. */
 static void append_ends(struct str *out, const char *text, size_t have, size_t columns)
 {
 	size_t front = (columns - 1) / 2, back = columns - 1 - front;
-	size_t from = byte_of_column(text, have - back), end = byte_of_column(text, have);
-	str_append_bytes(out, text, byte_of_column(text, front));
+	size_t from = text_behind(text, have - back), end = text_fitting(text, have);
+	str_append_bytes(out, text, text_fitting(text, front));
 	str_append(out, "\u2026");
 	str_append_bytes(out, text + from, end - from);
 }
@@ -89,7 +76,7 @@ void columns_shorten(struct str *out, const char *text, size_t columns)
 	enum { PLACE_LEAST = 8, MARKS = 4 /* " (…)" */ };
 	size_t have = text_columns(text);
 	if (have <= columns || columns < 3) {
-		str_append_bytes(out, text, byte_of_column(text, columns < have ? columns : have));
+		str_append_bytes(out, text, text_fitting(text, columns < have ? columns : have));
 		return;
 	}
 	const char *place = place_of(text);
@@ -102,7 +89,7 @@ void columns_shorten(struct str *out, const char *text, size_t columns)
 	/* of where it is, the end says most: the line */
 	if (columns >= name + MARKS + PLACE_LEAST) {
 		str_append(out, " (\u2026");
-		str_append(out, text + byte_of_column(text, have - (columns - name - MARKS + 1)));
+		str_append(out, text + text_behind(text, have - (columns - name - MARKS + 1)));
 	}
 }
 
@@ -141,7 +128,7 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 	for (size_t c = 0; c < headings; c++) {
 		const char *heading = t->headings[c] ? t->headings[c] : "";
 		struct str shown = {0};
-		str_append_bytes(&shown, heading, byte_of_column(heading, widths[c]));
+		str_append_bytes(&shown, heading, text_fitting(heading, widths[c]));
 		put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == headings);
 		fputs(c + 1 < headings ? "  " : "", out);
 		str_free(&shown);
@@ -157,7 +144,7 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 			struct str shown = {0};
 			if (t->cut_at_end && c == t->flexible)
 				str_append_bytes(&shown, cell_of(row, c),
-						 byte_of_column(cell_of(row, c), widths[c]));
+						 text_fitting(cell_of(row, c), widths[c]));
 			else
 				columns_shorten(&shown, cell_of(row, c), widths[c]);
 			put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == n);

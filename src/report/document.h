@@ -95,8 +95,8 @@ struct document_block {
 struct document {
 	VEC(struct document_block) blocks;
 	struct arena arena;
-	bool failed;   /* memory ran out: something is missing */
-	size_t folded; /* counts whose rows are left to `verbose` */
+	bool failed;    /* memory ran out: something is missing */
+	size_t details; /* counts whose rows are left to `verbose` */
 };
 
 /* label and text are kept, not copied. */

@@ -11,15 +11,6 @@
 
 enum { VERSION = 1, INDENT = 2, BETWEEN = 2, FLEXIBLE_LEAST = 12 };
 
-/* Characters of UTF-8. */
-static size_t width_of(const char *text)
-{
-	size_t width = 0;
-	for (; *text; text++)
-		width += (*text & 0xc0) != 0x80;
-	return width;
-}
-
 static const char *cell_of(const struct paper_row *row, size_t column)
 {
 	return row->cells[column] ? row->cells[column] : "";
@@ -30,9 +21,9 @@ static size_t least_width(const struct paper_block *block)
 {
 	size_t sum = INDENT;
 	for (size_t c = 0; c < block->n_columns; c++) {
-		size_t widest = width_of(block->columns[c]);
+		size_t widest = text_columns(block->columns[c]);
 		for (size_t r = 0; r < block->rows.count; r++) {
-			size_t width = width_of(cell_of(&block->rows.items[r], c));
+			size_t width = text_columns(cell_of(&block->rows.items[r], c));
 			widest = width > widest ? width : widest;
 		}
 		sum += BETWEEN + (c == 0 && widest > FLEXIBLE_LEAST ? FLEXIBLE_LEAST : widest);

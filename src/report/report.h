@@ -11,7 +11,10 @@
 #include "result/job.h"
 #include "result/result.h"
 
-enum { NOTE_LINES_MOST = 5 }; /* of a report's notes, without `verbose` */
+enum {
+	NOTE_LINES_MOST = 5, /* of a report's notes, without `verbose` */
+	SCREEN_LINES = 24,   /* of a report of the standard set, likewise, where rows may be left out */
+};
 
 struct report_origin; /* report/origin.h */
 
@@ -19,10 +22,12 @@ struct report_options {
 	/* of text: all notes, and what machine it was; quiet: of the notes only those that something follows from,
 	 * and no title */
 	bool verbose, quiet;
-	bool all_repetitions;               /* every repetition's value too */
-	bool gross;                         /* gross, tare and net too */
-	bool statistics;                    /* least, median, most and standard deviation of the repetitions too */
-	bool one_line;                      /* of JSON: no line breaks in it, for JSON Lines */
+	bool all_repetitions; /* every repetition's value too */
+	bool gross;           /* gross, tare and net too */
+	bool statistics;      /* least, median, most and standard deviation of the repetitions too */
+	bool one_line;        /* of JSON: no line breaks in it, for JSON Lines */
+	/* of text: what was counted is the standard set of this table, whose details may be left out; NULL */
+	const struct event_table *standard;
 	const struct report_origin *origin; /* of a page: where the result comes from; NULL */
 	const struct rank_place *rank;      /* of JSON: which rank it is of; NULL */
 	bool colour;

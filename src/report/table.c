@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "report/columns.h"
 
 enum {
 	GAP = 2,
@@ -12,7 +13,8 @@ enum {
 	WIDE = 100,
 	GROSS_COLUMNS = 16,
 	STATISTICS_COLUMNS = 10,
-	BREAKDOWN_NUMBER_LEAST = 6
+	BREAKDOWN_NUMBER_LEAST = 6,
+	UNIT_SHORT = 5 /* columns: ms, MiB, CPUs, GiB/s */
 };
 
 struct style style_of(const struct report_options *options)
@@ -25,14 +27,6 @@ struct style style_of(const struct report_options *options)
 int table_width(const struct report_options *options)
 {
 	return options->width >= 40 ? options->width : WIDTH_DEFAULT;
-}
-
-size_t text_columns(const char *text)
-{
-	size_t columns = 0;
-	for (; *text; text++)
-		columns += ((unsigned char)*text & 0xc0) != 0x80;
-	return columns;
 }
 
 static void spaces(FILE *out, size_t n) { fprintf(out, "%*s", (int)n, ""); }
@@ -80,6 +74,7 @@ struct table_shape {
 	size_t widths[CELLS], fractions[CELLS];
 	size_t share, width;
 	bool wide;
+	bool short_units; /* those that are words, as "branches", are left out: a name needs the room */
 };
 
 static bool has_points(int c) { return c == CELL_VALUE || c == CELL_SPREAD; }
@@ -95,6 +90,14 @@ static size_t fraction_of(const char *text)
 
 static const char *cell_of(const struct document_row *row, int c) { return row->cells[c] ? row->cells[c] : ""; }
 
+static const char *shown_cell(const struct document_row *row, int c, const struct table_shape *shape)
+{
+	const char *text = cell_of(row, c);
+	return c == CELL_UNIT && shape->short_units && row->kind != ROW_HEADINGS && text_columns(text) > UNIT_SHORT
+		       ? ""
+		       : text;
+}
+
 static const char *share_of(const struct document_row *row, const struct table_shape *shape)
 {
 	return shape->wide && row->share ? row->share : "";
@@ -104,12 +107,13 @@ static void print_cells(FILE *out, const struct document_row *row, const struct 
 {
 	int last = CELL_NAME;
 	for (int c = CELL_NAME; c < CELLS; c++)
-		if (shape->widths[c] && cell_of(row, c)[0])
+		if (shape->widths[c] && shown_cell(row, c, shape)[0])
 			last = c;
 	for (int c = CELL_VALUE; c <= last; c++) {
 		if (!shape->widths[c])
 			continue;
-		const char *text = cell_of(row, c), *share = c == CELL_SPREAD ? share_of(row, shape) : "";
+		const char *text = shown_cell(row, c, shape),
+			   *share = c == CELL_SPREAD ? share_of(row, shape) : "";
 		bool right = c == CELL_VALUE || c == CELL_SPREAD || c == CELL_RAN;
 		size_t width = shape->widths[c], behind = 0;
 		if (has_points(c) && row->estimate && text[0] && shape->fractions[c])
@@ -201,7 +205,7 @@ static void measure_row(struct table_shape *shape, const struct document_row *ro
 	if (row->kind != ROW_COUNT && row->kind != ROW_RUN)
 		return;
 	for (int c = CELL_VALUE; c < CELLS; c++) {
-		const char *text = cell_of(row, c);
+		const char *text = shown_cell(row, c, shape);
 		size_t fraction = has_points(c) ? fraction_of(text) : 0, columns = text_columns(text) - fraction;
 		if (columns > shape->widths[c])
 			shape->widths[c] = columns;
@@ -212,9 +216,12 @@ static void measure_row(struct table_shape *shape, const struct document_row *ro
 		shape->share = text_columns(share_of(row, shape));
 }
 
-static struct table_shape shape_of(const struct document_table *table, const struct report_options *options)
+static struct table_shape shape_with(const struct document_table *table, const struct report_options *options,
+				     bool short_units)
 {
-	struct table_shape shape = {.width = (size_t)table_width(options), .wide = table_width(options) >= WIDE};
+	struct table_shape shape = {.width = (size_t)table_width(options),
+				    .wide = table_width(options) >= WIDE,
+				    .short_units = short_units};
 	for (size_t i = 0; i < table->rows.count; i++)
 		measure_row(&shape, &table->rows.items[i]);
 	for (int c = CELL_VALUE; c < CELLS; c++)
@@ -225,6 +232,23 @@ static struct table_shape shape_of(const struct document_table *table, const str
 			shape.widths[c] = text_columns(table->headings[c]);
 	shape.widths[CELL_NAME] = name_width(table, &shape);
 	return shape;
+}
+
+/* Names that get a line of their own. */
+static size_t long_names(const struct document_table *table, const struct table_shape *shape)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < table->rows.count; i++)
+		n += table->rows.items[i].kind == ROW_COUNT &&
+		     text_columns(cell_of(&table->rows.items[i], CELL_NAME)) > shape->widths[CELL_NAME];
+	return n;
+}
+
+static struct table_shape shape_of(const struct document_table *table, const struct report_options *options)
+{
+	struct table_shape shape = shape_with(table, options, false);
+	struct table_shape shorter = shape_with(table, options, true);
+	return long_names(table, &shorter) < long_names(table, &shape) ? shorter : shape;
 }
 
 void table_print_counts(FILE *out, const struct document_table *table, const struct report_options *options)
@@ -292,6 +316,17 @@ void table_print_statistics(FILE *out, const struct document_table *table, const
 	print_numbers(out, table, options, numbers, 4, columns);
 }
 
+/* The last cell of a row that has taken `used` columns: on a terminal as much of it as the line has room for. */
+static void put_rest(FILE *out, const char *text, size_t used, const struct report_options *options)
+{
+	struct str shown = {0};
+	size_t width = (size_t)options->width, room = width > used + NAME_LEAST ? width - used : NAME_LEAST;
+	if (options->width > 0)
+		columns_shorten(&shown, text, room);
+	fprintf(out, "%s\n", options->width > 0 && shown.text ? shown.text : text);
+	str_free(&shown);
+}
+
 void table_print_breakdown(FILE *out, const struct document_table *table, const struct report_options *options)
 {
 	struct style style = style_of(options);
@@ -305,13 +340,15 @@ void table_print_breakdown(FILE *out, const struct document_table *table, const 
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct document_row *row = &table->rows.items[i];
 		if (row->kind == ROW_FRAME)
-			fprintf(out, "%*s%s\n", 2 * width + 24, "", cell_of(row, CELL_NAME));
+			fprintf(out, "%*s", 2 * width + 24, "");
 		else if (!row->cells[CELL_CUMULATIVE])
-			fprintf(out, "  %*s(%6s) %*s          %s\n", width, cell_of(row, CELL_COUNT),
-				cell_of(row, CELL_SHARE), width, "-", cell_of(row, CELL_NAME));
+			fprintf(out, "  %*s(%6s) %*s          ", width, cell_of(row, CELL_COUNT),
+				cell_of(row, CELL_SHARE), width, "-");
 		else
-			fprintf(out, "  %*s(%6s) %*s(%6s)  %s\n", width, cell_of(row, CELL_COUNT),
+			fprintf(out, "  %*s(%6s) %*s(%6s)  ", width, cell_of(row, CELL_COUNT),
 				cell_of(row, CELL_SHARE), width, cell_of(row, CELL_CUMULATIVE),
-				cell_of(row, CELL_CUMULATIVE_SHARE), cell_of(row, CELL_NAME));
+				cell_of(row, CELL_CUMULATIVE_SHARE));
+		size_t used = 2 * (size_t)width + (row->kind == ROW_FRAME ? 24 : 21);
+		put_rest(out, cell_of(row, CELL_NAME), used, options);
 	}
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "base/text_columns.h"
 #include "report/document.h"
 #include "report/report.h"
 
@@ -15,9 +16,6 @@ struct style {
 
 struct style style_of(const struct report_options *options);
 int table_width(const struct report_options *options);
-
-/* Columns that text takes on a terminal (UTF-8; one a character). */
-size_t text_columns(const char *text);
 
 /* Prints text, broken at spaces so that lines end before column `width`; the first line starts at column `at`,
  * the others at `indent`. Ends with a line feed. */

@@ -93,8 +93,10 @@ static size_t lines_of_notes(const struct document *document, const struct repor
 static void put_notes(FILE *out, const struct document *document, const struct report_options *options)
 {
 	size_t all = lines_of_notes(document, options), hidden = 0, used = 0;
-	size_t room = options->verbose ? all : all > NOTE_LINES_MOST ? NOTE_LINES_MOST - 1 : NOTE_LINES_MOST;
-	if (all)
+	size_t details = document->details;
+	bool more = details || all > NOTE_LINES_MOST; /* one line says so */
+	size_t room = options->verbose ? all : more ? NOTE_LINES_MOST - 1 : NOTE_LINES_MOST;
+	if (all || details)
 		fputc('\n', out);
 	for (size_t i = 0; i < document->blocks.count; i++) {
 		const struct document_block *block = &document->blocks.items[i];
@@ -111,9 +113,14 @@ static void put_notes(FILE *out, const struct document *document, const struct r
 		hidden += !fits;
 		free(text);
 	}
+	if (!hidden && !details)
+		return;
+	fputs("  - ", out);
+	if (details)
+		fprintf(out, "%zu more count%s%s", details, details == 1 ? "" : "s", hidden ? " and " : "");
 	if (hidden)
-		fprintf(out, "  - %zu more note%s: -v shows %s\n", hidden, hidden == 1 ? "" : "s",
-			hidden == 1 ? "it" : "them");
+		fprintf(out, "%zu more note%s", hidden, hidden == 1 ? "" : "s");
+	fprintf(out, ": -v shows %s\n", hidden + details == 1 ? "it" : "them");
 }
 
 void report_document_text(FILE *out, const struct document *document, const struct report_options *options)
@@ -130,10 +137,68 @@ void report_document_text(FILE *out, const struct document *document, const stru
 		fprintf(out, "  (%s)\n", trouble);
 }
 
+/* ---- a screen: of the standard set as many rows as there is room for ---- */
+
+static size_t lines_of_report(const struct document *document, const struct report_options *options)
+{
+	char *text = NULL;
+	size_t length = 0, lines = 0;
+	FILE *memory = open_memstream(&text, &length);
+	if (!memory)
+		return 0;
+	report_document_text(memory, document, options);
+	if (fclose(memory) == 0)
+		for (const char *at = text; (at = strchr(at, '\n')); at++)
+			lines++;
+	free(text);
+	return lines;
+}
+
+/* Of an event that was not counted the row says why, and stays. */
+static unsigned detail_of(const struct document_row *row, const struct event_table *standard)
+{
+	char name[64];
+	if (row->kind != ROW_COUNT || !row->known || !row->estimate || row->estimate->trust == TRUST_REFUTED)
+		return 0;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(row->estimate->event, ":"), row->estimate->event);
+	const struct event_definition *event = event_table_find(standard, name);
+	return event ? event->detail : 0;
+}
+
+/* Leaves the rows with that number out. */
+static void leave_out(struct document_table *table, const struct event_table *standard, unsigned number)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < table->rows.count; i++)
+		if (detail_of(&table->rows.items[i], standard) != number)
+			table->rows.items[kept++] = table->rows.items[i];
+	table->rows.count = kept;
+}
+
+/* One event more is left to `verbose`. False: there is none left that may be. */
+static bool leave_out_next(struct document *document, const struct event_table *standard)
+{
+	unsigned highest = 0;
+	for (size_t i = 0; i < document->blocks.count; i++) {
+		const struct document_table *table = &document->blocks.items[i].table;
+		for (size_t r = 0; document->blocks.items[i].kind == BLOCK_COUNTS && r < table->rows.count; r++)
+			if (detail_of(&table->rows.items[r], standard) > highest)
+				highest = detail_of(&table->rows.items[r], standard);
+	}
+	for (size_t i = 0; highest && i < document->blocks.count; i++)
+		if (document->blocks.items[i].kind == BLOCK_COUNTS)
+			leave_out(&document->blocks.items[i].table, standard, highest);
+	document->details += highest > 0;
+	return highest > 0;
+}
+
 void report_text(FILE *out, const struct result *result, const struct report_options *options)
 {
 	struct document document = {0};
 	report_build(&document, result, options);
+	while (options->standard && !options->verbose && lines_of_report(&document, options) > SCREEN_LINES &&
+	       leave_out_next(&document, options->standard))
+		continue;
 	report_document_text(out, &document, options);
 	document_free(&document);
 }

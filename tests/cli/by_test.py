@@ -123,8 +123,12 @@ seen = tare("count", "--on", "exact", "-e", EVENTS, "--by", "function", "./place
 has(seen.err, re.compile(r"^ *4,004\( 99\.7%\) +4,004\( 99\.7%\)  twice \(places:places\.s\)$", re.M), "text has count, share and name")
 has(seen.err, re.compile(r"^ *7\( +0\.2%\) +4,011\( 99\.9%\)  _start", re.M), "and what was added up so far")
 has(seen.err, re.compile(r"^ *4,017\(100\.0%\) +4,017\(100\.0%\)  TOTAL$", re.M), "and the total")
-has(seen.err, "not broken down: it is known for the whole", "what is not broken down says why")
+has(" ".join(seen.err.split()), "not broken down: it is known for the whole", "what is not broken down says why")
 has_not(seen.err, "WRONG", "nothing is wrong")
+standard, verbose = (tare("count", "--on", "exact", *options, "--by", "function", "./places").err for options in ([], ["-v"]))
+ok(len(re.findall("(?m)^[a-z-]+:u by function$", standard)) == 1 and re.search(r"(?m)^  - \d+ more events by function: -v shows them, -e chooses$", standard),
+   "of the standard set, one event's places are shown", standard)
+ok(len(re.findall("(?m)^[a-z-]+:u by function$", verbose)) > 5, "and with -v each event's", verbose)
 seen = tare("count", "--on", "exact", "-e", "instructions", "--by", "line", "./places")
 has(seen.err, re.compile(r"^ *2,000\( 49\.8%\) +2,000\( 49\.8%\)  places\.s:5 \(places\)$", re.M), "lines are shown as file:line")
 

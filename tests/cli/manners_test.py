@@ -122,6 +122,36 @@ for command in (["true"], ["-r", "5", "true"], ["--on", "model:r12000", "-e", "l
     has_not(seen.err, re.compile("unverified|nothing of the spread"), f"{command}: no line that never changes")
 default, verbose, quiet = (tare("count", *options, "true").err for options in ([], ["-v"], ["-q"]))
 ok(default.count("\n") < 24, "a default report fits a screen of 24 lines", default)
+# a machine whose PMU has every event of the standard set, with room for all of them and with turns
+HW = ("cycles instructions branches branch-misses cache-references cache-misses l1d-load-misses l1i-load-misses llc-load-misses dtlb-load-misses "
+      "itlb-load-misses").split()
+OS = "task-clock page-faults minor-faults major-faults context-switches cpu-migrations".split()
+for name, counters, ran in (("room for all", 11, 1000000), ("turns", 6, 600000)):
+    write("pmu.json", json.dumps({"tare_recording": 1, "counters": counters, "after_last": "repeat",
+                                  "events": [{"name": event, "source": "hw"} for event in HW] + [{"name": event, "source": "os"} for event in OS],
+                                  "executions": [{"enabled_ns": 1000000, "readings": {event: {"count": 0 if event == "major-faults" else 4321 if event in OS else 987654321 // (i + 1),
+                                                                                              "running_ns": ran if event in HW else 1000000}
+                                                                                      for i, event in enumerate(HW + OS)}}]}))
+    pmu = ["count", "--on", "replay:pmu.json", "-o", "-", "--store", "screen.db"]
+    for options in ([], ["-r", "5"]):
+        what = f"a PMU with {name}, {' '.join(options) or 'one run'}"
+        text = tare(*pmu, *options, "true").out
+        ok(text.count("\n") <= 24, f"{what}: the report fits a screen of 24 lines", text)
+        ok(all(re.search(rf"(?m)^  {event} ", text) for event in ("cycles", "instructions", "task-clock", "elapsed-time")), f"{what}: with the numbers that are asked for most", text)
+        more = re.search(r"(?m)^  - (\d+) more counts?( and \d+ more notes?)?: -v shows them$", text)
+        every = tare(*pmu, *options, "-v", "true").out
+        ok(more and int(more[1]) == sum(1 for event in HW + OS + ["user-time", "system-time"] if not re.search(rf"(?m)^  {event}( |$)", text)),
+           f"{what}: how many rows -v has besides is said", text)
+        ok(all(re.search(rf"(?m)^  {event}( |$)", every) for event in HW + OS), f"{what}: and -v has them", every)
+        again = tare("report", "--store", "screen.db", "@2").out
+        ok(again.count("\n") <= 24 and "more count" in again, f"{what}: so is the kept run", again)
+        os.remove("screen.db")
+    rows = [row["event"] for row in parsed(tare(*pmu, "--json", "true").out, name)["results"]]
+    ok(not set(HW + OS) - set(rows), "JSON has every row", rows)
+    text = tare(*pmu, "-e", ",".join(HW + OS), "true").out
+    ok(all(re.search(rf"(?m)^  {event}( |$)", text) for event in HW + OS), "what was asked for is shown, however long that is", text)
+text = tare("count", "--on", "model:host", "-o", "-", "true").out
+ok(text.count("\n") <= 24 and "more count" in text, "of a model, too", text)
 ok("Linux" in verbose and "not counted: " in verbose and "Linux" not in default, "-v: the machine, and every reason", verbose)
 ok("tare count:" not in quiet and quiet.lstrip("\n").startswith("  event ") and quiet.count("\n\n") == 0 and re.search("(?m)^  [a-z-]+(:u)? +[0-9]", quiet),
    "-q: the numbers alone", quiet)

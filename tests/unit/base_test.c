@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "base/sha256.h"
 #include "base/stanza.h"
 #include "base/str.h"
+#include "base/text_columns.h"
 #include "base/vec.h"
 #include "base/wait_status.h"
 #include "tap.h"
@@ -284,6 +286,35 @@ static void wait_statuses(void)
 	   "$? of a killed program is 128 and the signal");
 }
 
+static void columns(void)
+{
+	static const struct {
+		const char *text;
+		size_t columns;
+		const char *fact;
+	} texts[] = {
+		{"main", 4, "a letter takes a column"},
+		{"gr\u00f6\u00dfe \u2026 \u2500", 9, "so does each character that is not wide"},
+		{"\u8a08\u7b97", 4, "an ideogram takes two"},
+		{"\uacc4\uc0b0", 4, "so does a Hangul syllable"},
+		{"\uff46\uff4e", 4, "and a full-width letter"},
+		{"\U0001f600", 2, "and an emoji"},
+		{"\U00020000", 2, "and an ideogram of the second plane"},
+		{"e\u0301\u0323", 1, "marks join the letter before them"},
+		{"a\u200b\ufeff", 1, "formats take none"},
+		{"\xe8\xa8", 2, "a byte that is not UTF-8 takes one"},
+		{"", 0, "no text takes none"},
+	};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		equal_u64(text_columns(texts[i].text), texts[i].columns, texts[i].fact);
+	const char *mixed = "a\u8a08e\u0301b"; /* columns 0, 1-2, 3, 4 */
+	equal_u64(text_fitting(mixed, 2), 1, "half of a wide character does not fit");
+	equal_u64(text_fitting(mixed, 4), 7, "a letter's mark is with it");
+	equal_u64(text_behind(mixed, 2), 4, "nor does it begin behind its first half");
+	equal_u64(text_behind(mixed, 4), 7, "a mark is not what follows");
+	equal_u64(text_behind(mixed, 9), strlen(mixed), "behind the end is nothing");
+}
+
 int main(void)
 {
 	errors();
@@ -297,5 +328,6 @@ int main(void)
 	files();
 	replaced_files();
 	strings();
+	columns();
 	return done();
 }

@@ -50,7 +50,8 @@ enum {
 	SHOWN_BY_LINE = 32,
 	SHOWN_ANNOTATE = 64,
 	SHOWN_PROF = 128,
-	SHOWN_BY_DATA = 256, /* a count by object that is a data profile */
+	SHOWN_BY_DATA = 256,      /* a count by object that is a data profile */
+	SHOWN_STANDARD_SET = 512, /* nothing was asked for */
 };
 
 /* What a comparison found of one of its commands: one row for each row of the comparison, in its order. The
