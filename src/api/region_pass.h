@@ -13,7 +13,7 @@
 #include "api/regions.h"
 #include "api/user_read.h"
 
-/* initial-exec: an access is no call, and takes no memory in a signal handler. 8 bytes fit what the loader
+/* initial-exec: an access calls nothing, and takes no memory in a signal handler. 8 bytes fit what the loader
  * reserves for libraries that are opened later. */
 extern __thread struct region_thread *_Atomic region_here
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));

@@ -292,7 +292,7 @@ void region_leave_slowly(struct tare_region *region)
 
 __attribute__((visibility("hidden"))) void region_enter(struct tare_region *region);
 
-/* The pass is then made by the same instructions as any: this is no caller of it any more (a tail call). */
+/* The pass is then made by the same instructions as any: this function does not call it any more (a tail call). */
 __attribute__((noinline)) static void enter_again(struct tare_region *region)
 {
 	if (__atomic_load_n(&tare_regions_on, __ATOMIC_RELAXED) && region_enter_slowly(region))

@@ -76,7 +76,7 @@ struct assembly {
 	VEC(size_t) lines;               /* where each begins */
 	VEC(struct text_slice) comments; /* those that go on over a line's end */
 	VEC(struct statement) statements;
-	VEC(struct assembly_symbol) symbols; /* labels that are no numbers, by name */
+	VEC(struct assembly_symbol) symbols; /* labels that are not numbers, by name */
 	VEC(int) numbered;                   /* statements of the others, in order */
 };
 

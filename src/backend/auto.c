@@ -151,7 +151,7 @@ static bool auto_native(struct backend *b, const struct event *const *events, si
 	return true;
 }
 
-/* Who counts an execution of these events, see 3 in the header. members[n] gets each event's. */
+/* The backends that count an execution of these events, see 3 in the header. members[n] gets each event's. */
 static size_t choose(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
 		     size_t *members)
 {

@@ -103,7 +103,7 @@ static bool has_word(const char *const *words, const char *name)
 	return false;
 }
 
-/* What was most likely meant by a name that is no program's. */
+/* What was most likely meant by a name that no program has. */
 static void hint_of_name(struct error *err, const char *name)
 {
 	static const char *const built_in[] = {

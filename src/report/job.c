@@ -313,7 +313,7 @@ static void add_naming(struct building *b, struct member_naming *naming, const c
 	str_free(&naming->text);
 }
 
-/* Who is missing: it stands in every report, whatever room there is. */
+/* Which ranks are missing: every report says it, whatever room there is. */
 static void add_missing(struct building *b)
 {
 	static const char *const what[] = {

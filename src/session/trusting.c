@@ -62,7 +62,7 @@ static bool judge(struct result *result, struct estimate *e, const struct kept_v
 	return e->evidence != NULL;
 }
 
-/* One line for what a reader has to know before he uses a number. */
+/* One line for what a reader has to know before using a number. */
 static void say(struct str *line, const char *word, const struct estimate *e, const struct kept_verdict *row)
 {
 	if (strstr(line->text ? line->text : "", e->event))

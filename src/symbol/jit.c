@@ -78,7 +78,7 @@ static bool status_number(const char *status, const char *key, unsigned nth, boo
 	}
 }
 
-/* Who it is to itself: its user, and its number in its own namespace. False: it has ended. */
+/* Its user, and its number in its own namespace. False: it has ended. */
 static bool read_status(pid_t pid, uid_t *user, pid_t *own_number)
 {
 	char path[64];

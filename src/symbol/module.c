@@ -166,7 +166,7 @@ static bool open_file(struct module *m, const struct naming *naming)
 		return true;
 	}
 	if (m->path[0] != '/') {
-		/* the kernel's names of mappings that are no files: "//anon", "anon_inode:…", "SYSV00000000" */
+		/* the kernel's names of mappings that are not files: "//anon", "anon_inode:…", "SYSV00000000" */
 		snprintf(m->trouble, sizeof m->trouble, "'%.200s' is not a path", m->path);
 		return true;
 	}

@@ -40,7 +40,7 @@ static size_t add_part(const struct exact_event *event, enum exact_count count, 
 	return 1;
 }
 
-/* The counts of the models that an event is the sum of: how many; 0: it is no such sum. */
+/* The counts of the models that an event is the sum of: how many; 0: it is another formula. */
 static size_t parts_of(const struct execution_event *event, const struct counting_models *models,
 		       struct model_watch *parts, uint8_t *minus)
 {

@@ -39,8 +39,8 @@ bool model_event_value(const struct model_event *event, const struct model_count
 		       const char **why);
 
 /* What is to be watched so that the sum over the watches, by instruction, is the event: the formula's inputs, when
- * it is their sum, those that are subtracted with a bit in *minus. Returns how many; 0 when it is no such sum, or
- * one of more than `most`. */
+ * it is their sum, those that are subtracted with a bit in *minus. Returns how many; 0 when it is not such a sum,
+ * or one of more than `most`. */
 size_t model_event_watches(const struct model_event *event, struct model_watch *out, size_t most, uint8_t *minus);
 
 #endif

@@ -449,7 +449,7 @@ static void close_but(const int *keep, size_t n)
 
 static int ascending(const void *a, const void *b) { return *(const int *)a - *(const int *)b; }
 
-/* Who takes a record attends to it as long as it is used. */
+/* The attendant of a record attends to it as long as it is used. */
 static void serve_own(const struct takeover *how, uint32_t index, pid_t parent)
 {
 	struct record_process *process = &how->processes[index];

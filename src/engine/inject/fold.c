@@ -8,7 +8,7 @@
  *  1. Totals are written before what they stand for is punched out of the file.
  *  2. A part is folded after the one that it continues, whose totals move into its own: one set for a process.
  *  3. What a forked child inherited stays until that child is folded as well, which it is when it has ended.
- *  4. Who calls holds the record's lock alone; views hold it together.
+ *  4. The caller holds the record's lock alone; views share it.
  * So a session holds, beside what runs, at most whole_blocks of finished parts and what living children inherited.
  */
 #include "engine/inject/fold.h"

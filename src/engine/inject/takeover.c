@@ -303,7 +303,7 @@ static int64_t by_name(struct borrower *in, uint64_t scratch, int ours_fd)
 	    listen(listening, SOMAXCONN) || getsockname(listening, (struct sockaddr *)&address, &length) ||
 	    !write_memory(in, scratch + offsetof(struct receiving, address), &address, sizeof address))
 		goto out;
-	/* it must not wait behind strangers who fill the queue */
+	/* it must not wait behind other processes that fill the queue */
 	theirs = borrowed_call(in, SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, 0, 0, 0);
 	fd = theirs < 0 ? theirs
 			: borrowed_call(in, SYS_connect, (uint64_t)theirs,

@@ -53,7 +53,7 @@ char *cache_folder(struct error *err)
 	if (cache && *cache != '/') /* the XDG Base Directory Specification: relative ones are to be ignored */
 		cache = NULL;
 	if (!given && !cache && (!home || *home != '/')) {
-		error_set(err, ERROR_NOT_FOUND, "there is no place for a cache: HOME is not set");
+		error_set(err, ERROR_NOT_FOUND, "cannot find a folder for the cache: HOME is not set");
 		error_hint(err, "set TARE_CACHE to a folder");
 		return NULL;
 	}

@@ -26,7 +26,7 @@ bool places_same(const struct places *a, const struct places *b);
 /* What of the tasks that a target starts is counted with it. */
 enum counter_heirs heirs_of(const struct target *target);
 
-/* "0-3,8" as sysfs writes it; -1 when the text is no such list. Calls each(context, cpu) until it is false. */
+/* "0-3,8" as sysfs writes it; -1 when the text has another form. Calls each(context, cpu) until it is false. */
 bool cpu_list_each(const char *text, bool (*each)(void *context, int cpu), void *context);
 
 #endif

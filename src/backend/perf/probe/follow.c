@@ -221,7 +221,7 @@ static const struct probe_place *primer_place(struct follower *f, const char *pa
 
 /*
  * The kernel executes probed instructions from a page that it puts into the program when the first of them is
- * executed, and the program's first step into it is a page fault. So that it is no region's, another instruction
+ * executed, and the program's first step into it is a page fault. So that no region has it, another instruction
  * is probed before: the next one of a process that has begun or executed a program. Marks of branch targets are
  * skipped (endbr64; bti, hint #32 … #38), which the kernel does without a page.
  */

@@ -16,7 +16,7 @@ static uint64_t hex(const char **text)
 	}
 }
 
-/* "start-end rwxp offset device inode   path". False: it is no such line */
+/* "start-end rwxp offset device inode   path". False: it has another form */
 static bool parse(const char *text, struct mapping *m)
 {
 	m->start = hex(&text);

@@ -61,7 +61,7 @@ static uint32_t number_before(const char *path, long *end)
 	return whole ? number : 0;
 }
 
-/* The thread whose status it is, by its number; 0: it is no such file of this process. */
+/* The number of the thread whose status the file is; 0: it is another file. */
 static uint32_t thread_of(const char *link, uint64_t fd)
 {
 	static const char name[] = "/status", task[] = "/task";

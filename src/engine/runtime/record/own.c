@@ -9,7 +9,7 @@
  * What always holds:
  *  1. Before the call is made, no mapping of the record that was left is in the process: all that is known is
  *     moved or replaced by memory of its own, and so is what /proc, where there is one, still shows of that file.
- *  2. Who already is alone in a record stays in it: a fork, or a child that shares memory, ends that.
+ *  2. A process that is alone in its record already stays in it: a fork, or a child that shares memory, ends that.
  *  3. A child that shares its parent's memory is its parent's: it cannot leave alone. What it executes after a
  *     change runs natively.
  */

@@ -146,8 +146,8 @@ static void ask_to_fold(struct record_process *old)
 	request(old);
 }
 
-/* Who waits in a system call has its `syscall` in the old part, where it did not come back: it is moved to the new
- * one. */
+/* A thread that waits in a system call has its `syscall` in the old part, where it did not come back: it moves to
+ * the new one. */
 static void move_calls(struct thread *t, bool away)
 {
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {

@@ -91,7 +91,7 @@ void die(const char *why, uint64_t pc)
 	__builtin_unreachable();
 }
 
-/* Somebody serves requests. Who was killed has said nothing: the kernel has. */
+/* The attendant serves requests. If it was killed, the kernel has said so (RECORD_DIED). */
 bool attendant_lives(void)
 {
 	struct record_session *s = rt.session;

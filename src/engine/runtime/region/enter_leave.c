@@ -35,7 +35,7 @@ struct region_frame {
 	uint32_t region;      /* FUNCTION */
 	uint32_t context;     /* CALL, SIGNAL: what it was left from */
 	uint64_t interrupted; /* SIGNAL: the stack pointer */
-	/* SIGNAL: as the thread had them; the handler's own are no way to a region's end */
+	/* SIGNAL: as the thread had them; the handler's own do not lead to a region's end */
 	uint32_t generation, last_indirect, last_linkage;
 };
 

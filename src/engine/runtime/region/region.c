@@ -148,7 +148,7 @@ static struct record_regions *copied(struct record_process *process)
 	return r;
 }
 
-/* The process goes on in another record: so do its threads' passes, which are no others. */
+/* The process goes on in another record: its threads' passes go on as well. */
 bool regions_moved(struct record_process *process)
 {
 	struct record_regions *old = rt.record_regions, *r = old ? copied(process) : NULL;
