@@ -143,7 +143,7 @@ for name, counters, ran in (("room for all", 11, 1000000), ("turns", 6, 600000))
         ok(more and int(more[1]) == sum(1 for event in HW + OS + ["user-time", "system-time"] if not re.search(rf"(?m)^  {event}( |$)", text)),
            f"{what}: how many rows -v has besides is said", text)
         ok(all(re.search(rf"(?m)^  {event}( |$)", every) for event in HW + OS), f"{what}: and -v has them", every)
-        again = tare("report", "--store", "screen.db", "@2").out
+        again = tare("report", "--store", "screen.db", "@1").out
         ok(again.count("\n") <= 24 and "more count" in again, f"{what}: so is the kept run", again)
         os.remove("screen.db")
     rows = [row["event"] for row in parsed(tare(*pmu, "--json", "true").out, name)["results"]]
