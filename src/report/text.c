@@ -160,7 +160,9 @@ static unsigned detail_of(const struct document_row *row, const struct event_tab
 	char name[64];
 	if (row->kind != ROW_COUNT || !row->known || !row->estimate || row->estimate->trust == TRUST_REFUTED)
 		return 0;
-	snprintf(name, sizeof name, "%.*s", (int)strcspn(row->estimate->event, ":"), row->estimate->event);
+	const char *label = row->estimate->event, *machine = strstr(label, "::");
+	label = machine ? machine + 2 : label;
+	snprintf(name, sizeof name, "%.*s", (int)strcspn(label, ":"), label);
 	const struct event_definition *event = event_table_find(standard, name);
 	return event ? event->detail : 0;
 }
@@ -175,7 +177,31 @@ static void leave_out(struct document_table *table, const struct event_table *st
 	table->rows.count = kept;
 }
 
-/* One event more is left to `verbose`. False: there is none left that may be. */
+static const char *cell_of(const struct document_row *row)
+{
+	return row->cells[CELL_NAME] ? row->cells[CELL_NAME] : "";
+}
+
+/* The last metric, and the heading of what then is empty. False: there is none. */
+static bool leave_out_metric(struct document_table *table)
+{
+	struct document_row *rows = table->rows.items;
+	size_t heading = table->rows.count;
+	for (size_t i = 0; i < table->rows.count; i++)
+		if (rows[i].kind == ROW_HEADINGS)
+			heading = strcmp(cell_of(&rows[i]), "metric") == 0 ? i : table->rows.count;
+	size_t end = heading;
+	while (end + 1 < table->rows.count && rows[end + 1].kind == ROW_COUNT)
+		end++;
+	if (heading == table->rows.count || end == heading)
+		return false;
+	size_t first = end == heading + 1 ? heading : end;
+	memmove(&rows[first], &rows[end + 1], (table->rows.count - end - 1) * sizeof *rows);
+	table->rows.count -= end + 1 - first;
+	return true;
+}
+
+/* One event more is left to `verbose`, or one metric. False: there is none left that may be. */
 static bool leave_out_next(struct document *document, const struct event_table *standard)
 {
 	unsigned highest = 0;
@@ -188,16 +214,20 @@ static bool leave_out_next(struct document *document, const struct event_table *
 	for (size_t i = 0; highest && i < document->blocks.count; i++)
 		if (document->blocks.items[i].kind == BLOCK_COUNTS)
 			leave_out(&document->blocks.items[i].table, standard, highest);
-	document->details += highest > 0;
-	return highest > 0;
+	bool less = highest > 0;
+	for (size_t i = 0; !less && i < document->blocks.count; i++)
+		if (document->blocks.items[i].kind == BLOCK_COUNTS)
+			less = leave_out_metric(&document->blocks.items[i].table);
+	document->details += less;
+	return less;
 }
 
 void report_text(FILE *out, const struct result *result, const struct report_options *options)
 {
 	struct document document = {0};
 	report_build(&document, result, options);
-	while (options->standard && !options->verbose && lines_of_report(&document, options) > SCREEN_LINES &&
-	       leave_out_next(&document, options->standard))
+	while (options->standard && !options->verbose && !options->all_repetitions &&
+	       lines_of_report(&document, options) > SCREEN_LINES && leave_out_next(&document, options->standard))
 		continue;
 	report_document_text(out, &document, options);
 	document_free(&document);
