@@ -13,7 +13,8 @@
 
 enum {
 	NOTE_LINES_MOST = 5, /* of a report's notes, without `verbose` */
-	SCREEN_LINES = 24,   /* of a report of the standard set, likewise, where rows may be left out */
+	/* of a report of the standard set, likewise, where rows may be left out: a terminal has 24 and a prompt */
+	SCREEN_LINES = 23,
 };
 
 struct report_origin; /* report/origin.h */

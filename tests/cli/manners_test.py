@@ -136,7 +136,7 @@ for name, counters, ran in (("room for all", 11, 1000000), ("turns", 6, 600000))
     for options in ([], ["-r", "5"]):
         what = f"a PMU with {name}, {' '.join(options) or 'one run'}"
         text = tare(*pmu, *options, "true").out
-        ok(text.count("\n") <= 24, f"{what}: the report fits a screen of 24 lines", text)
+        ok(text.count("\n") < 24, f"{what}: the report fits a screen of 24 lines", text)
         ok(all(re.search(rf"(?m)^  {event} ", text) for event in ("cycles", "instructions", "task-clock", "elapsed-time")), f"{what}: with the numbers that are asked for most", text)
         more = re.search(r"(?m)^  - (\d+) more counts?( and \d+ more notes?)?: -v shows them$", text)
         every = tare(*pmu, *options, "-v", "true").out
@@ -145,14 +145,14 @@ for name, counters, ran in (("room for all", 11, 1000000), ("turns", 6, 600000))
            f"{what}: how many rows -v has besides is said", text)
         ok(all(re.search(rf"(?m)^  {event}( |$)", every) for event in HW + OS), f"{what}: and -v has them", every)
         again = tare("report", "--store", "screen.db", "@1").out
-        ok(again.count("\n") <= 24 and "more count" in again, f"{what}: so is the kept run", again)
+        ok(again.count("\n") < 24 and "more count" in again, f"{what}: so is the kept run", again)
         os.remove("screen.db")
     rows = [row["event"] for row in parsed(tare(*pmu, "--json", "true").out, name)["results"]]
     ok(not set(HW + OS) - set(rows), "JSON has every row", rows)
     text = tare(*pmu, "-e", ",".join(HW + OS), "true").out
     ok(all(re.search(rf"(?m)^  {event}( |$)", text) for event in HW + OS), "what was asked for is shown, however long that is", text)
 text = tare("count", "--on", "model:host", "-o", "-", "true").out
-ok(text.count("\n") <= 24 and "more count" in text, "of a model, too", text)
+ok(text.count("\n") < 24 and "more count" in text, "of a model, too", text)
 ok("Linux" in verbose and "not counted: " in verbose and "Linux" not in default, "-v: the machine, and every reason", verbose)
 ok("tare count:" not in quiet and quiet.lstrip("\n").startswith("  event ") and quiet.count("\n\n") == 0 and re.search("(?m)^  [a-z-]+(:u)? +[0-9]", quiet),
    "-q: the numbers alone", quiet)
