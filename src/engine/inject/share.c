@@ -62,7 +62,12 @@ static bool receive_made(int socket, bool wait, struct takeover *how)
 	    control.align.cmsg_len != CMSG_LEN(sizeof fd))
 		return true; /* it has made none */
 	memcpy(&fd, CMSG_DATA(&control.align), sizeof fd);
-	close(how->image_fd);
+	if (how->renewed)
+		close(how->image_fd);
+	else
+		how->first_fd = how->image_fd, how->first_bytes = how->image_bytes,
+		how->first_setup = how->setup_offset;
+	how->renewed = true;
 	how->image_fd = fd;
 	how->image_bytes = made.image_bytes, how->setup_offset = made.setup_offset;
 	return true;

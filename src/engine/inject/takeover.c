@@ -23,6 +23,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -473,11 +474,24 @@ static bool new_entry(struct borrower *in, uint32_t parent, uint32_t *entry, str
 	return true;
 }
 
+/* Then each byte that the engine maps is one less for the program. */
+static bool has_limited_memory(pid_t pid)
+{
+	static const int resources[] = {RLIMIT_AS, RLIMIT_DATA};
+	struct rlimit limit;
+	for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
+		if (prlimit(pid, resources[i], NULL, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
+			return true;
+	return false;
+}
+
 static bool map_and_start(struct borrower *in, uint32_t entry, struct error *err)
 {
 	const struct takeover *how = in->how;
+	bool first = how->renewed && has_limited_memory(in->pid);
+	uint64_t image_bytes = first ? how->first_bytes : how->image_bytes;
 	struct start start = {.process = entry,
-			      .image_bytes = how->image_bytes,
+			      .image_bytes = image_bytes,
 			      .stack_bytes = STACK_BYTES,
 			      .pc = in->regs.rip,
 			      .rsp = in->regs.rsp};
@@ -490,8 +504,9 @@ static bool map_and_start(struct borrower *in, uint32_t entry, struct error *err
 	int64_t session = map_file(in, (uint64_t)stack, how->fd, O_RDWR, 0, RECORD_SPACE_OFFSET,
 				   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
 	int64_t image = session < 0 ? session
-				    : map_file(in, (uint64_t)stack, how->image_fd, O_RDONLY, START_IMAGE_PLACE,
-					       how->image_bytes, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
+				    : map_file(in, (uint64_t)stack, first ? how->first_fd : how->image_fd,
+					       O_RDONLY, START_IMAGE_PLACE, image_bytes,
+					       PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
 	if (image < 0) {
 		const char *more = refusal(in, session >= 0, image);
 		borrowed_call(in, SYS_munmap, (uint64_t)stack, STACK_BYTES, 0, 0, 0, 0);
@@ -501,7 +516,8 @@ static bool map_and_start(struct borrower *in, uint32_t entry, struct error *err
 				       more);
 	}
 	how->processes[entry].session_at = (uint64_t)session;
-	start.setup = (uint64_t)image + how->setup_offset, start.modules = in->modules;
+	start.setup = (uint64_t)image + (first ? how->first_setup : how->setup_offset);
+	start.modules = in->modules;
 	start.session = (uint64_t)session, start.image = (uint64_t)image, start.stack = (uint64_t)stack;
 	uint64_t top = ((uint64_t)stack + STACK_BYTES - sizeof start) & ~63ull;
 	if (!write_memory(in, top, &start, sizeof start))

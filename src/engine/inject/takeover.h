@@ -19,9 +19,13 @@ struct takeover {
 	int image_fd;          /* the runtime's flat image, sealed against writing */
 	uint64_t image_bytes;  /* with what lies behind it: the setup, machines, regions */
 	uint64_t setup_offset; /* in it: struct record_session */
-	int own_socket;        /* the attendant's, to tell tare of records; -1: there is none */
-	uint32_t served;       /* enum served_cpu (x86/served.h) */
-	uint64_t token;        /* the record's, as it was: processes may have written over that one */
+	/* the image before the first one with translations (share.h), for processes whose memory is limited */
+	bool renewed;
+	int first_fd;
+	uint64_t first_bytes, first_setup;
+	int own_socket;  /* the attendant's, to tell tare of records; -1: there is none */
+	uint32_t served; /* enum served_cpu (x86/served.h) */
+	uint64_t token;  /* the record's, as it was: processes may have written over that one */
 };
 
 /* The process is at PTRACE_EVENT_EXEC and was traced with TAKEOVER_PTRACE_OPTIONS. Makes it a new entry (parent:
