@@ -11,9 +11,9 @@
  * may differ by LAW_SLACK of the larger one and, of the hardware, by LAW_SLACK_EVENTS. Of several executions
  * the most common relation counts: the 95 % interval of the median of what is beyond that must lie above 0 (of
  * fewer than 6 executions, which have none: of the mean). One execution alone breaks a law where its sides are
- * apart, whatever disturbed it: a count of it is wrong. The note then says how to tell. Of several, one that an interrupt disturbed, or whose
- * counters were taken away, neither breaks a law nor hides that it is broken. Scaled counts are compared by
- * their intervals. What was counted in different executions, once each, is not judged.
+ * apart, whatever disturbed it: a count of it is wrong. The note then says how to tell. Of several, one that an
+ * interrupt disturbed, or whose counters were taken away, neither breaks a law nor hides that it is broken. Scaled
+ * counts are compared by their intervals. What was counted in different executions, once each, is not judged.
  */
 #ifndef TARE_TRUST_CONSERVATION_H
 #define TARE_TRUST_CONSERVATION_H
