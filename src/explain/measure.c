@@ -189,6 +189,14 @@ static bool open_again(struct bench *b, struct error *err)
 	return done;
 }
 
+enum cost_next costs_next(const struct cost_plan *plan, size_t done, double seconds)
+{
+	double each = seconds / (double)done;
+	if (done >= plan->least && each * (double)(done + 1) > plan->most_s)
+		return COST_ENOUGH;
+	return each * (double)plan->sweeps > plan->most_s ? COST_GO_ON : COST_REST;
+}
+
 bool costs_take(const struct cost_geometry *geometry, const struct cost_plan *plan, struct cost_times *out,
 		double *seconds, void (*progress)(void *context, size_t done, size_t all), void *context,
 		struct error *err)
@@ -203,7 +211,13 @@ bool costs_take(const struct cost_geometry *geometry, const struct cost_plan *pl
 	for (size_t i = 0; done && i < out->sweeps; i++) {
 		if (progress)
 			progress(context, i, out->sweeps);
-		if (i)
+		double so_far = 1e-9 * (double)(clock_now_ns(&clock) - began_ns);
+		enum cost_next next = i ? costs_next(plan, i, so_far) : COST_GO_ON;
+		if (next == COST_ENOUGH) {
+			out->sweeps = i;
+			break;
+		}
+		if (next == COST_REST)
 			rest(plan->pause_s);
 		done = open_again(&bench, err);
 		if (done)

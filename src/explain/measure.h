@@ -72,7 +72,13 @@ bool costs_derive(const struct cost_times *times, double confidence, struct cost
 struct cost_plan {
 	size_t sweeps, rounds; /* rounds: of each sweep */
 	double pause_s;        /* between sweeps: slow moments of the machine are longer than a sweep */
+	size_t least;          /* so many sweeps in any case … */
+	double most_s;         /* … and more, and pauses, while they fit into this time */
 };
+
+/* What comes after `done` sweeps in so many seconds; at least one. */
+enum cost_next { COST_REST, COST_GO_ON, COST_ENOUGH };
+enum cost_next costs_next(const struct cost_plan *plan, size_t done, double seconds);
 
 /* Measures; *seconds: what it took. progress may be NULL. */
 bool costs_take(const struct cost_geometry *geometry, const struct cost_plan *plan, struct cost_times *out,

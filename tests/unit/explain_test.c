@@ -167,6 +167,18 @@ static void reproducible(void)
 	free(t);
 }
 
+static void planned(void)
+{
+	const struct cost_plan plan = {.sweeps = 15, .rounds = 3, .pause_s = 1, .least = 9, .most_s = 52};
+	ok(costs_next(&plan, 1, 2) == COST_REST && costs_next(&plan, 14, 28) == COST_REST,
+	   "sweeps of 2 s are 30 s in all: there is time to rest");
+	ok(costs_next(&plan, 1, 4) == COST_GO_ON && costs_next(&plan, 12, 48) == COST_GO_ON,
+	   "of 4 s they are too many: no rest");
+	ok(costs_next(&plan, 13, 52) == COST_ENOUGH, "and enough, when the next would not fit");
+	ok(costs_next(&plan, 8, 80) == COST_GO_ON && costs_next(&plan, 9, 90) == COST_ENOUGH,
+	   "as many as an interval needs there are in any case");
+}
+
 static void derivations(void)
 {
 	struct cost_times *t = planted();
@@ -577,6 +589,7 @@ int main(void)
 	tables();
 	refusals();
 	papers();
+	planned();
 	derivations();
 	reproducible();
 	causes();
