@@ -1,5 +1,5 @@
-/* written waits|runs: a child writes code into its parent, which waits for it in a system call or executes instructions meanwhile; prints what
- * the code returns then. Of the one that executes only that it goes on: which code it sees when is a race. */
+/* written waits|runs|data: a child writes code into its parent, which waits for it in a system call or executes instructions meanwhile; prints
+ * what the code returns then. data: the parent has not executed it before. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), next[6];
 	volatile int *done = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	write_return(code, 1);
-	int before = ((int (*)(void))code)();
+	int before = argc > 1 && !strcmp(argv[1], "data") ? 1 : ((int (*)(void))code)();
 	pid_t child = fork();
 	if (!child) {
 		struct iovec from = {next, sizeof next}, to = {code, sizeof next};

@@ -8,8 +8,9 @@
  *     other:   … the call ends ──► files_look(): its code is forgotten, writable code compared from now on
  *
  * What always holds:
- *  1. The notice is there before the write. Whoever was in a system call then looks before it executes anything. A
- *     thread that was not may execute old code until its next call: then the other process is marked not exact.
+ *  1. Where that protection is in the way, and before each write to /proc/PID/mem, the notice comes before the
+ *     write. Whoever was in a system call then looks before it executes anything. A thread that was not may execute
+ *     old code until its next call: then the other process is marked not exact.
  *  2. What the program itself has made unwritable stays so: the other's own list of its mappings is asked.
  *  3. What is read of the other is untrusted. It decides only about writes that the program may make by itself.
  *
@@ -21,7 +22,7 @@
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
 
-enum { SYS_process_vm_readv = 310, O_WRONLY_CLOEXEC = 02000001, PIECE = 32, VECTORS_MAX = 1024 };
+enum { SYS_process_vm_readv = 310, O_WRONLY_CLOEXEC = 02000001, PIECE = 32 };
 
 struct vector {
 	uint64_t at, bytes;
@@ -32,7 +33,6 @@ struct other {
 	struct record_process *process;
 	const struct watched_mapping *mappings;
 	uint32_t mapping_count;
-	bool compares; /* its writable code before each execution, already */
 };
 
 static bool read_other(uint32_t pid, void *to, const void *from, uint64_t bytes)
@@ -63,13 +63,10 @@ bool foreign_own(uint32_t id)
 static bool look_at(struct other *other)
 {
 	uint64_t image[2];
-	uint32_t foreign;
 	if (!read_other(other->pid, image, &rt.image, sizeof image) || image[0] != rt.image ||
 	    image[1] != rt.image_bytes || !read_other(other->pid, &other->mappings, &rt.mappings, 8) ||
-	    !read_other(other->pid, &other->mapping_count, &rt.mapping_count, 4) ||
-	    !read_other(other->pid, &foreign, &rt.foreign_writes, 4))
+	    !read_other(other->pid, &other->mapping_count, &rt.mapping_count, 4))
 		return false;
-	other->compares = foreign & FOREIGN_ANY;
 	return other->mapping_count <= MAPPINGS_MAX;
 }
 
@@ -155,8 +152,11 @@ static long write_rest(const struct other *other, const uint64_t *r, uint64_t do
 			wrote = sys6(SYS_process_vm_writev, other->pid, (uint64_t)&here, 1, (uint64_t)&there, 1,
 				     0);
 			if (wrote == -EFAULT_ && (protection_of(other, to.at, to.at + bytes) & PROT_WRITE_)) {
-				if (memory < 0)
+				if (memory < 0) {
+					foreign_notice(other->process,
+						       "another process wrote into its code while it ran");
 					memory = sys3(SYS_open, path, O_WRONLY_CLOEXEC, 0);
+				}
 				wrote = memory < 0 ? memory : sys4(SYS_pwrite64, memory, from.at, bytes, to.at);
 			}
 			if (wrote <= 0)
@@ -174,32 +174,23 @@ out:
 
 long foreign_write(struct thread *t, uint64_t nr)
 {
-	static const char why[] = "another process wrote into its code while it ran";
 	uint64_t *r = t->reg, bytes = 0;
 	struct other other = {.process = foreign_process((uint32_t)r[X86_RDI])};
-	bool code = false;
-	if (!other.process || rt.calls_denied || r[X86_R8] > VECTORS_MAX || r[X86_RDX] > VECTORS_MAX)
-		return pass_on_unlocked(t, nr);
-	other.pid = other.process->pid;
-	bool seen = look_at(&other);
+	long result = pass_on_unlocked(t, nr);
+	if (!other.process || rt.calls_denied || (result < 0 && result != -EFAULT_))
+		return result;
 	for (uint64_t i = 0; i < r[X86_RDX]; i++) {
 		struct vector from;
 		if (!vector_at(r[X86_RSI], i, &from))
 			break;
 		bytes += from.bytes;
 	}
-	for (uint64_t i = 0; seen && !other.compares && !code && i < r[X86_R8]; i++) {
-		struct vector to;
-		if (!vector_at(r[X86_R10], i, &to))
-			break;
-		code = to.bytes && protection_of(&other, to.at, to.at + to.bytes);
-	}
-	if (code)
-		foreign_notice(other.process, why);
-	long result = pass_on_unlocked(t, nr);
-	if (seen && (result == -EFAULT_ || (result >= 0 && (uint64_t)result < bytes)))
-		result = write_rest(&other, r, result < 0 ? 0 : (uint64_t)result);
-	else if (result == -EFAULT_) /* its engine may protect what natively could be written */
+	if (result >= 0 && (uint64_t)result >= bytes)
+		return result;
+	other.pid = other.process->pid;
+	if (look_at(&other))
+		return write_rest(&other, r, result < 0 ? 0 : (uint64_t)result);
+	if (result < 0) /* its engine may protect what natively could be written */
 		inexact_process(other.process,
 				"another process could not write into its memory, perhaps its code");
 	return result;
