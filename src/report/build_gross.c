@@ -1,5 +1,6 @@
 /* Gross, tare and net of each event (`tare count --gross`), and in a sentence what the tare is. */
 #include <math.h>
+#include <string.h>
 
 #include "report/build.h"
 #include "report/number.h"
@@ -73,13 +74,20 @@ static bool probes_known(const struct result *result)
 	return false;
 }
 
+/* Evidence begins with the calibration's id, where one was used (16 hexadecimal digits). */
+static bool is_calibrated(const struct estimate *e)
+{
+	return e->evidence && strspn(e->evidence, "0123456789abcdef") == 16 &&
+	       e->measuring.state == MEASURING_UNKNOWN;
+}
+
 static const char *what_tare_is(struct document *document, const struct result *result)
 {
 	const char *evidence = NULL;
 	bool any = false, by_construction = true; /* all of it was counted by the engine or a model */
 	for (size_t i = 0; i < result->n_estimates; i++) {
 		const struct estimate *e = &result->estimates[i];
-		if (e->evidence && e->measuring.state == MEASURING_UNKNOWN) /* a calibration's */
+		if (is_calibrated(e))
 			evidence = e->evidence;
 		any |= e->known;
 		by_construction = by_construction && (!e->known || e->has_tare);

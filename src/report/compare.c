@@ -277,6 +277,8 @@ static void add_gates(struct document *d, const struct comparison *c)
 		document_add(d, BLOCK_NOTE, label,
 			     document_printf(d, "%s (%s)", gate_outcome_text(gate->outcome),
 					     document_escaped(d, gate->reason)));
+		if (d->blocks.count && d->blocks.items[d->blocks.count - 1].kind == BLOCK_NOTE)
+			d->blocks.items[d->blocks.count - 1].answer = true;
 	}
 }
 

@@ -2,25 +2,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "report/build.h"
 #include "report/columns.h"
 #include "report/report.h"
 #include "report/table.h"
 
-/* A label, then text that is broken at `hang`. */
+/* A label, then text that is broken at `hang`; 0: below where it begins, unless there is no room for it. */
 static void put_labelled(FILE *out, const struct document_block *block, size_t indent, size_t hang,
 			 const struct report_options *options)
 {
 	struct style style = style_of(options);
+	struct str whole = {0};
 	bool bold = block->kind == BLOCK_TITLE;
-	size_t at = indent;
+	const char *text = block->text ? block->text : "";
+	size_t at = indent, width = (size_t)table_width(options);
 	fprintf(out, "%*s", (int)indent, "");
-	if (block->label) {
-		const char *gap = block->text && *block->text ? " " : "";
-		fprintf(out, "%s%s%s%s", bold ? style.bold : "", block->label, bold ? style.off : "", gap);
+	if (block->label && !hang && text_columns(block->label) > width / 3) {
+		str_appendf(&whole, "%s %s", block->label, text);
+		text = whole.text ? whole.text : "";
+		hang = indent + 2;
+	} else if (block->label) {
+		fprintf(out, "%s%s%s%s", bold ? style.bold : "", block->label, bold ? style.off : "",
+			*text ? " " : "");
 		at += text_columns(block->label) + 1;
 	}
-	text_wrap(out, block->text ? block->text : "", at, hang ? hang : at, (size_t)table_width(options));
+	text_wrap(out, text, at, hang ? hang : at, width);
+	str_free(&whole);
 }
 
 static void put_block(FILE *out, const struct document_block *block, const struct report_options *options)

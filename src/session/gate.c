@@ -118,16 +118,41 @@ static enum gate_outcome decide(const struct gate *gate, double low, double high
 	return GATE_UNDECIDED;
 }
 
-/* "-1.25 … +0.5 %" */
+/* As many decimals as show the interval's width by two digits (of one number, four of it), and each end on its own
+ * side of the bound. */
+static int decimals_of(double low, double high, double limit)
+{
+	enum { DECIMALS_MOST = 9 };
+	const double ends[] = {low, high};
+	int decimals = 0;
+	for (double step = 1; decimals < DECIMALS_MOST; decimals++, step /= 10) {
+		bool shown = low == high || high - low >= 20 * step;
+		for (int i = 0; i < 2; i++) {
+			char text[400];
+			snprintf(text, sizeof text, "%.*f", decimals, ends[i]);
+			double seen = strtod(text, NULL);
+			shown &= (seen < limit) == (ends[i] < limit) && (seen > limit) == (ends[i] > limit) &&
+				 (low != high || fabs(seen - low) <= 5e-5 * fabs(low));
+		}
+		if (shown)
+			break;
+	}
+	return decimals;
+}
+
+/* "-1.25 … +0.50 %" */
 static const char *range_text(struct arena *arena, const struct gate *gate, double low, double high)
 {
-	if (gate->bound == GATE_RELATIVE)
-		return low == high ? arena_printf(arena, "%+.4g %%", 100 * low)
-				   : arena_printf(arena, "%+.4g \u2026 %+.4g %%", 100 * low, 100 * high);
-	char a[64], b[64];
-	snprintf(a, sizeof a, gate->bound == GATE_VALUE ? "%.10g" : "%+.10g", low);
-	snprintf(b, sizeof b, gate->bound == GATE_VALUE ? "%.10g" : "%+.10g", high);
-	return low == high ? arena_strdup(arena, a) : arena_printf(arena, "%s \u2026 %s", a, b);
+	const bool relative = gate->bound == GATE_RELATIVE;
+	const double scale = relative ? 100 : 1;
+	const char *form = gate->bound == GATE_VALUE ? "%.*f" : "%+.*f", *unit = relative ? " %" : "";
+	const int decimals = decimals_of(scale * low, scale * high, scale * gate->limit);
+	char *a = arena_printf(arena, form, decimals, scale * low),
+	     *b = arena_printf(arena, form, decimals, scale * high);
+	if (!a || !b)
+		return NULL;
+	return low == high ? arena_printf(arena, "%s%s", a, unit)
+			   : arena_printf(arena, "%s \u2026 %s%s", a, b, unit);
 }
 
 /* How many runs would decide it, as the interval narrows with their root; a tenth more, as its ends are not

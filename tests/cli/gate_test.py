@@ -63,6 +63,21 @@ gate(spread, ["instructions<+10%"], code=0)
 gate(spread, ["instructions<-10%"], code=1)
 gate(on, ["instructions<+2%", "instructions<+0.5%"], code=1)
 gate(spread, ["instructions<+1%", "instructions<-10%"], code=1)  # failed wins over undecided
+# ---- how a gate reads ----
+seen = gate(spread, ["instructions<+10", "instructions<+1%", "instructions<1010"], code=3)
+numbers = [re.sub(r"\D", "", n) for text in re.findall(r"cannot tell \(([^()]*) holds the bound", flat(seen)) for n in text.split(" … ")]
+ok(len(numbers) == 6 and all(len(n) <= 5 for n in numbers), "an interval has no more digits than its width gives it", seen)
+seen = gate(two([10**9] * 4, [10**9 + 9999999] * 4), ["instructions<+1%"], code=0)
+ok("passed (+0.9999999 %)" in flat(seen), "an end that is near the bound is shown on its side of it", seen)
+seen = gate(two([1000] * 4, [2000, 2001, 1999, 2000]), ["instructions<+999.9"], code=3)
+ok(re.search(r"\(\+998\.7 … \+1,?001\.3 holds", flat(seen)), "an interval around its bound is shown so", seen)
+long_name = "a command with quite a long name of its own"
+text = shown_on_terminal(60, "compare", *SEED, "--on", spread, "--gate", "instructions<+1%", "-n", "a", "-n", long_name, "true", "true")
+lines = text[text.index("  gate "):].split("\n\n")[0].splitlines()
+ok(2 <= len(lines) <= 4 and all(len(line) <= 60 for line in lines), "a gate's reason has the whole line, beside a long name, too", text)
+seen = gate(spread, ["instructions<-10%"], "--html", "-o", "gates.html", code=1)
+page = read("gates.html")
+ok(page.count("FAILED") == 1 and page.index("FAILED") < page.index("<table"), "a page says first which gate failed", page[-3000:])
 zero = two([0] * 4, [0] * 4)
 gate(zero, ["instructions<+1%"], code=0)
 gate(two([0] * 4, [5] * 4), ["instructions<+1%"], code=1)

@@ -700,6 +700,19 @@ static void test_document(void)
 	fclose(out);
 	has_not(text, "\033", "control characters of a name reach the terminal from no table");
 	free(text);
+	rows[0].evidence = rows[1].evidence = "release:0.1.0";
+	out = open_memstream(&text, &length);
+	report_text(out, &result, &(struct report_options){.gross = true});
+	fclose(out);
+	has_not(text, "calibration release", "what a count was verified by is not taken for a calibration");
+	has(text, "no calibration is used here", "none was");
+	free(text);
+	rows[0].evidence = "0123456789abcdef verification:7";
+	out = open_memstream(&text, &length);
+	report_text(out, &result, &(struct report_options){.gross = true});
+	fclose(out);
+	has(text, "(calibration 01234567)", "a calibration is named by the first half of its id");
+	free(text);
 }
 
 int main(void)

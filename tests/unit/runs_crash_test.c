@@ -218,6 +218,53 @@ static void is_made_by_several(void)
 	equal_u64(broken, 0, "and the store is whole");
 }
 
+/* Another connection makes the tables as the statement of this number begins. */
+struct maker {
+	int left;
+	bool made;
+};
+
+static int make_meanwhile(unsigned event, void *context, void *statement, void *text)
+{
+	struct maker *maker = context;
+	sqlite3 *other;
+	(void)event, (void)statement, (void)text;
+	if (--maker->left != 0)
+		return 0;
+	maker->made = sqlite3_open(path, &other) == SQLITE_OK &&
+		      schema_migrate(other, path, SCHEMA_VERSION, &(struct error){0});
+	sqlite3_close(other);
+	return 0;
+}
+
+/* Whatever is read before, and what after: the store is there or it is not. */
+static void is_looked_at_while_made(bool log)
+{
+	enum { STATEMENTS = 5 }; /* of schema_version(): a transaction's two, and three marks */
+	int wrong = 0, made = 0, empty = 0;
+	for (int n = 1; n <= STATEMENTS; n++) {
+		struct maker maker = {.left = n};
+		struct error err = {0};
+		sqlite3 *db;
+		int version = -1;
+		snprintf(path, sizeof path, "%s/looked%d%d.db", folder, log, n);
+		if (sqlite3_open(path, &db) == SQLITE_OK &&
+		    (!log || sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) == SQLITE_OK)) {
+			sqlite3_trace_v2(db, SQLITE_TRACE_STMT, make_meanwhile, &maker);
+			bool seen = schema_version(db, path, &version, &err);
+			wrong += !seen || (version != 0 && version != SCHEMA_VERSION);
+			if (!seen)
+				printf("# made at statement %d: %s\n", n, err.text);
+			empty += version == 0;
+		}
+		made += maker.made;
+		sqlite3_close(db);
+	}
+	ok(made > 0 && empty > 0, "(a store is made while another process looks at it%s)",
+	   log ? ", with a log" : "");
+	equal_u64((uint64_t)wrong, 0, "it is empty or a store for that process, whenever it is made");
+}
+
 static bool execute(sqlite3 *db, const char *sql)
 {
 	char *why = NULL;
@@ -309,6 +356,8 @@ int main(void)
 	survives_kills();
 	serves_several_writers();
 	is_made_by_several();
+	is_looked_at_while_made(false);
+	is_looked_at_while_made(true);
 	migrates();
 	char remove[64];
 	snprintf(remove, sizeof remove, "rm -r %s", folder);

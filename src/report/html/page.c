@@ -267,7 +267,7 @@ static void put_blocks(struct html *html)
 	enum document_kind before = BLOCK_GAP;
 	for (size_t i = 0; i < html->document->blocks.count; i++) {
 		const struct document_block *block = &html->document->blocks.items[i];
-		if (block->ranked)
+		if (block->ranked || block->answer)
 			continue;
 		enum document_kind table = table_below(html->document, i);
 		if (table != before && (table == BLOCK_STATISTICS || table == BLOCK_GROSS))
