@@ -62,15 +62,17 @@ struct target {
 	const char *cgroup;
 	/* CPUS, with a command: that alone and what it starts, in a control group of its own; sampling only */
 	bool own_cgroup;
-	bool turned;                 /* turn() will be called */
-	bool begins_off;             /* not counted before that */
-	bool keep;                   /* translations of the engine's, for the next run, and those of the last */
-	bool no_sharing;             /* each process translates for itself, instead of taking what others have */
-	bool follow_children;        /* count what the target forks and clones */
-	bool per_thread;             /* a row of readings per thread (PROCESSES, THREADS); threads that start
+	bool turned;          /* turn() will be called */
+	bool begins_off;      /* not counted before that */
+	unsigned sampled;     /* of modelled caches, one in so many groups of sets (model/core/sample.h); 0: all */
+	uint64_t sample_seed; /* … which ones */
+	bool keep;            /* translations of the engine's, for the next run, and those of the last */
+	bool no_sharing;      /* each process translates for itself, instead of taking what others have */
+	bool follow_children; /* count what the target forks and clones */
+	bool per_thread;      /* a row of readings per thread (PROCESSES, THREADS); threads that start
 	                                  later are in the row of the one that started them … */
-	bool per_cpu;                /* … or per CPU (CPUS) */
-	bool per_process;            /* … or per process (COMMAND), where the backend can tell them apart */
+	bool per_cpu;         /* … or per CPU (CPUS) */
+	bool per_process;     /* … or per process (COMMAND), where the backend can tell them apart */
 	enum locations_of locations; /* COMMAND: locations() will be asked for, where the backend knows them */
 	bool locations_inside;       /* … of what was executed in the regions below alone; OF_CODE */
 	/* … of each overflow_period-th event alone, found overflow_skid instructions later: samples of one event

@@ -66,6 +66,8 @@ enum {
 	PER_RANK,
 	KEEP_TRANSLATIONS,
 	NO_SHARE,
+	SAMPLED,
+	SEED,
 };
 
 enum { RANKS_TIMEOUT_S = 30 };
@@ -223,6 +225,11 @@ const struct option_row count_option_rows[] = {
 	 "have "
 	 "done so before",
 	 NO_SHARE},
+	{0, "sampled", "[=1/N]",
+	 "of modelled caches: model one in N groups of sets (default 1/8), and estimate the counts, each with a "
+	 "95 % interval",
+	 SAMPLED},
+	{0, "seed", "N", "with --sampled: seed of the groups that are chosen (default 1)", SEED},
 	{'h', "help", NULL, "show this help", HELP},
 	{0},
 };
@@ -294,6 +301,18 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 	case PER_CPU: r->per_cpu = true; return true;
 	case KEEP_TRANSLATIONS: r->keep = true; return true;
 	case NO_SHARE: r->no_sharing = true; return true;
+	case SAMPLED:
+		if (value && (strncmp(value, "1/", 2) != 0 || !options_number(value + 2, 1, 64, &number, NULL) ||
+			      number & (number - 1)))
+			return error_set(err, ERROR_USAGE,
+					 "'%s' is not a share: 1/N with N from 1 to 64, a power of two", value);
+		r->sampled = value ? (unsigned)number : 8;
+		return true;
+	case SEED:
+		if (!options_number(value, 1, UINT64_MAX, &number, err))
+			return false;
+		r->seed = number;
+		return true;
 	case PER_PROCESS: r->per_process = true; return true;
 	case REPRODUCIBLE: r->reproducible = true; return true;
 	case BLOCKS: r->blocks = value; return true;
@@ -415,6 +434,27 @@ static bool check(const struct count_request *r, struct error *err)
 				 : r->per_process  ? "--per-process"
 				 : r->keep         ? "--keep"
 						   : "--reproducible");
+	if (r->seed && !r->sampled) {
+		error_set(err, ERROR_USAGE, "--seed needs --sampled");
+		return error_hint(err, "it chooses the sets that are modelled");
+	}
+	if (r->sampled && strncmp(r->on, "model", 5) != 0) {
+		error_set(err, ERROR_USAGE, "--sampled needs --on model:MACHINE");
+		return error_hint(err, "it is for modelled caches: --on model:host models this machine's");
+	}
+	const char *whole = !r->sampled             ? NULL
+			    : targets               ? "-p, -t, -a, -C and --cgroup"
+			    : r->by                 ? "--by"
+			    : r->per_process        ? "--per-process"
+			    : r->per_thread         ? "--per-thread"
+			    : r->regions.count      ? "--region"
+			    : r->confidence == 0.99 ? "--confidence 99"
+			    : r->compat             ? "--compat"
+						    : NULL;
+	if (whole) {
+		error_set(err, ERROR_USAGE, "--sampled does not go with %s", whole);
+		return error_hint(err, "without --sampled all sets are modelled");
+	}
 	if (r->keep && r->blocks) {
 		error_set(err, ERROR_USAGE, "--keep does not go with --blocks");
 		return error_hint(err, "run the program once with each");

@@ -62,6 +62,8 @@ struct count_request {
 	bool ranks_off, per_rank;  /* --ranks off, --per-rank */
 	const char *ranks_folder;  /* --ranks-dir; NULL */
 	uint64_t ranks_timeout_ns; /* --ranks-timeout */
+	unsigned sampled;          /* --sampled: of so many groups one; 0: not given */
+	uint64_t seed;             /* --seed; 0: not given */
 	bool keep;                 /* the engine's translations */
 	bool no_sharing;           /* … of one run, between its processes */
 	struct keeping keeping;    /* --store, --no-store */

@@ -36,6 +36,8 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 		.cpu = r->shown_cpu,
 		.keep = r->keep,
 		.no_sharing = r->no_sharing,
+		.sampled = r->sampled,
+		.sample_seed = r->seed ? r->seed : 1,
 		.no_children = r->no_children,
 		.per_thread = r->per_thread,
 		.per_cpu = r->per_cpu,

@@ -61,7 +61,7 @@ static bool parse_long(const struct option_row *rows, int argc, char **argv, int
 			continue;
 		if (!row->argument && value)
 			return error_set(err, ERROR_USAGE, "option '--%s' takes no argument", row->name);
-		if (row->argument && !value) {
+		if (row->argument && !value && *row->argument != '[') {
 			if (*at + 1 >= argc)
 				return needs_argument(row, err);
 			value = argv[++*at];
@@ -151,7 +151,7 @@ void options_help(const struct option_row *rows, FILE *out)
 		int column = row->letter ? fprintf(out, "  -%c, --%s", row->letter, row->name)
 					 : fprintf(out, "      --%s", row->name);
 		if (row->argument)
-			column += fprintf(out, " %s", row->argument);
+			column += fprintf(out, *row->argument == '[' ? "%s" : " %s", row->argument);
 		if (column + 2 > INDENT) {
 			fputc('\n', out);
 			column = 0;

@@ -16,7 +16,8 @@
 struct option_row {
 	char letter;      /* 'r', or 0 */
 	const char *name; /* "repetitions"; NULL in a row that is a heading or ends the table */
-	/* NULL: takes none; "N" in help. Completion understands "a|b", FILE, and completion.c's kinds */
+	/* NULL: takes none; "N" in help; "[=N]": may be left out, value is NULL then. Completion understands
+	 * "a|b", FILE, and completion.c's kinds */
 	const char *argument;
 	/* may be longer than a line; of a heading: its text; "": another tool's spelling, which works and is not
 	 * shown; NULL ends the table */

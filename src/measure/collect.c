@@ -49,6 +49,13 @@ static void count_reading(const struct measurement *s, const struct event *event
 		count->has_least = r->has_least;
 		return;
 	}
+	if (r->source == SOURCE_SAMPLED) {
+		struct interval total = stats_sampled_total(r->groups, r->n_groups, r->of_groups, confidence);
+		count->value = r->unsampled + total.value;
+		count->low = fmax(r->unsampled + total.low, 0);
+		count->high = r->unsampled + total.high;
+		return;
+	}
 	if (r->enabled_ns > 0 && r->running_ns == 0 && r->count_raw == 0) {
 		count->state = READING_NEVER_RAN;
 		count->share = 0;
@@ -82,6 +89,11 @@ static void add_row(struct reading *sum, const struct reading *row)
 		sum->source = row->source;
 		sum->machine = row->machine;
 		sum->unproven |= row->unproven;
+		/* there are no rows of sampled counts but the program's */
+		sum->groups = row->groups;
+		sum->n_groups = row->n_groups;
+		sum->of_groups = row->of_groups;
+		sum->unsampled = row->unsampled;
 		if (sum->state == READING_NEVER_RAN) {
 			sum->state = READING_COUNTED;
 			sum->why = NULL;

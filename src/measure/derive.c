@@ -135,7 +135,7 @@ static bool derive(struct measurement *s, const struct metric *metric, struct es
 		values[i] = (struct metric_input){true, input->value, input->low, input->high};
 		e->has_interval |= input->has_interval;
 		scaled |= input->source == SOURCE_SCALED;
-		modelled |= input->source == SOURCE_MODEL;
+		modelled |= input->source == SOURCE_MODEL || input->source == SOURCE_SAMPLED;
 		timed |= is_time(s, inputs[i]);
 		if (weakness(input->source) > weakness(e->source))
 			e->source = input->source;

@@ -100,7 +100,7 @@ static struct measuring mean_measuring(const struct series_count *counts, size_t
 static void fill_values(struct estimate *e, const struct series_count *counts, size_t n)
 {
 	double low_sum = 0, high_sum = 0, share_sum = 0;
-	bool scaled = false;
+	bool scaled = false; /* or estimated from samples: low and high are ends of an interval */
 	e->source = counts[0].source;
 	for (size_t i = 0; i < n; i++) {
 		low_sum += counts[i].low;
@@ -110,6 +110,7 @@ static void fill_values(struct estimate *e, const struct series_count *counts, s
 			scaled = true;
 			e->source = SOURCE_SCALED;
 		}
+		scaled |= counts[i].source == SOURCE_SAMPLED;
 	}
 	e->share_running = share_sum / (double)n;
 	e->value = stats_mean(e->runs, n);
@@ -139,6 +140,10 @@ static bool counts_exec(const struct event *event)
 	return event->definition && (event->definition->counted_by & COUNTED_BY_PERF);
 }
 
+/* Of estimates from sampled sets: an interval is wide whose half is more than so much of the value, and whose end
+ * is above the other. */
+static const double WIDE = 0.5, WIDE_LEAST = 1000;
+
 static bool remark_on(struct measurement *s, const struct series *series, struct estimate *e, size_t reached)
 {
 	struct arena *arena = &s->result->arena;
@@ -151,6 +156,8 @@ static bool remark_on(struct measurement *s, const struct series *series, struct
 		e->note = "an upper bound: the kernel includes tare's own memory, and that is not smaller";
 	else if (s->by_account[series->event] && counts_exec(&s->events[series->event]))
 		e->note = "from the operating system's account, which also includes the work of the exec";
+	else if (e->source == SOURCE_SAMPLED && (e->high - e->low) / 2 > WIDE * e->value && e->high > WIDE_LEAST)
+		e->note = "a wide interval: the modelled sets differ much; --sampled=1/2, or without --sampled";
 	else if (e->has_interval && isinf(e->high))
 		e->note = series->is_row ? "counted only part of the time, and read too seldom to bound the rest"
 			  : s->events[series->event].levels == LEVEL_KERNEL

@@ -73,6 +73,10 @@ static const struct {
 	{SOURCE_MODEL, "model:",
 	 "computed by a model of a declared machine from each memory access and branch of the program: a real "
 	 "machine's count is another one"},
+	{SOURCE_SAMPLED, "sampled:",
+	 "estimated by a model of a declared machine from some of its caches' sets: the interval includes what "
+	 "the "
+	 "others can differ by"},
 };
 
 static bool has_source(const struct estimate *estimates, size_t n, enum source source)

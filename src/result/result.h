@@ -69,9 +69,14 @@ struct measuring {
 struct reading {
 	enum reading_state state;
 	enum source source;
-	uint64_t count_raw;         /* as the backend read it, times the encoding's scale, rounded */
-	uint64_t enabled_ns;        /* wall time of the measured tasks while the counter was asked for */
-	uint64_t running_ns;        /* … while it really counted; = enabled_ns without multiplexing */
+	uint64_t count_raw;  /* as the backend read it, times the encoding's scale, rounded */
+	uint64_t enabled_ns; /* wall time of the measured tasks while the counter was asked for */
+	uint64_t running_ns; /* … while it really counted; = enabled_ns without multiplexing */
+	/* of SOURCE_SAMPLED: what groups[n_groups] of of_groups alike counted, in the run's arena. The estimate is
+	 * unsampled + of_groups × their mean; count_raw is that, rounded */
+	const double *groups;
+	unsigned n_groups, of_groups;
+	double unsampled;
 	const char *why;            /* when not COUNTED: the reason; borrowed from the run's arena */
 	bool has_least;             /* … but at least count_raw took place, as source saw it */
 	const char *machine;        /* of SOURCE_MODEL: the modelled machine's name, likewise; NULL */

@@ -201,8 +201,6 @@ static const char *not_whole(struct arena *arena, const struct estimate *e, cons
 		return "some of its events were not counted in all runs";
 	if (e->source == SOURCE_SCALED || e->share_running < 1)
 		return "counted only part of the time: ask for fewer events at once, or --several-runs";
-	if (e->source == SOURCE_SAMPLED)
-		return "estimated from samples";
 	return NULL;
 }
 

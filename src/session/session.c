@@ -21,6 +21,8 @@ static void set_target(struct session *s, const struct session_target *asked)
 	s->command.cpu = asked->cpu;
 	t->keep = asked->keep;
 	t->no_sharing = asked->no_sharing;
+	t->sampled = asked->sampled;
+	t->sample_seed = asked->sample_seed;
 	t->command = asked->program ? &s->command : NULL;
 	t->kind = asked->kind;
 	if (t->kind == TARGET_PROCESSES || t->kind == TARGET_THREADS) {

@@ -31,8 +31,10 @@ struct session_target {
 	char *const *program; /* with its arguments; NULL: none is started */
 	bool reproducible;    /* struct command has these */
 	const char *cpu;
-	bool keep;          /* struct target has it */
-	bool no_sharing;    /* likewise */
+	bool keep;        /* struct target has it */
+	bool no_sharing;  /* likewise */
+	unsigned sampled; /* likewise */
+	uint64_t sample_seed;
 	const char *cgroup; /* of CPUS: the tasks of this control group alone; NULL */
 	bool own_cgroup;    /* of CPUS: the program in a control group of its own; session_profile() only */
 	const int *ids;     /* processes, threads or CPUs, as `kind` says */

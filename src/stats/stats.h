@@ -34,6 +34,10 @@ bool stats_mean_interval_p5mon(const double *x, size_t n, double confidence, str
  * for the confidence (n < 6 at 95 %). */
 bool stats_median_interval(const double *x, size_t n, double confidence, struct interval *out);
 
+/* The total over `of` groups of which n were drawn at random, without replacement, and have y[n]: an interval that
+ * knows of skewness (stats/sampled.c). n == of: the total itself. */
+struct interval stats_sampled_total(const double *y, size_t n, size_t of, double confidence);
+
 /* ---- two samples against each other (stats/difference.c), several at once (holm.c) ---- */
 
 struct stats_difference {

@@ -75,7 +75,7 @@ static bool apply(struct result *result, struct estimate *e, const struct calibr
 	e->bound = NAN;
 	if (!e->known || !estimate_is_total(e))
 		return true;
-	if (e->source == SOURCE_EXACT || e->source == SOURCE_MODEL) {
+	if (e->source == SOURCE_EXACT || e->source == SOURCE_MODEL || e->source == SOURCE_SAMPLED) {
 		e->has_tare = true;
 		e->gross = e->value;
 		e->tare = 0;

@@ -88,6 +88,11 @@ static const char *why_not(struct arena *arena, const struct estimate *e, bool f
 				    e->why ? e->why : "no reason is known");
 	if (e->n_runs == 0 && !e->has_interval)
 		return arena_printf(arena, "%s keeps no value of each run", who);
+	if (e->source == SOURCE_SAMPLED)
+		return arena_printf(arena,
+				    "%s is estimated from some of the caches' sets: repeated runs do not show "
+				    "by how much it is off",
+				    who);
 	if (e->trust == TRUST_REFUTED)
 		return arena_printf(arena, "%s is refuted: this counter was seen to count wrongly", who);
 	return NULL;

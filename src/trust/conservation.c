@@ -12,7 +12,7 @@
 
 enum relation { EQUAL, AT_MOST };
 
-enum { OF_HW = 1, OF_OS = 2, OF_EXACT = 4, OF_MODEL = 8, OF_ALL = 15 };
+enum { OF_HW = 1, OF_OS = 2, OF_EXACT = 4, OF_MODEL = 8, OF_ALL = 15, OF_ESTIMATE = 16 /* no law is of these */ };
 
 struct law {
 	const char *name; /* first: event/rows.h */
@@ -144,10 +144,11 @@ void laws_free(struct laws *laws)
 
 static unsigned kind_of(enum source source)
 {
-	return source == SOURCE_EXACT   ? OF_EXACT
-	       : source == SOURCE_MODEL ? OF_MODEL
-	       : source == SOURCE_OS    ? OF_OS
-					: OF_HW;
+	return source == SOURCE_EXACT     ? OF_EXACT
+	       : source == SOURCE_MODEL   ? OF_MODEL
+	       : source == SOURCE_SAMPLED ? OF_ESTIMATE
+	       : source == SOURCE_OS      ? OF_OS
+					  : OF_HW;
 }
 
 /* One side in one repetition; SIZE_MAX: the estimates with their intervals. */

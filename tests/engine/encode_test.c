@@ -135,6 +135,7 @@ static void gs_indexed(void)
 		const char *place = sum(r64[index], NULL, 1, o);
 		encode_load_gs_indexed32(&at, r, index, o), is("mov %s, dword ptr gs:[%s]", r32[r], place);
 		encode_compare_gs_indexed(&at, r, index, o), is("cmp %s, qword ptr gs:[%s]", r64[r], place);
+		encode_compare_gs_indexed_value8(&at, index, o, 0x5a), is("cmp byte ptr gs:[%s], 0x5a", place);
 		encode_store_gs_indexed_value8(&at, index, o, 0x5a), is("mov byte ptr gs:[%s], 0x5a", place);
 	}
 	form("gs with an index is loaded, compared and stored");

@@ -284,6 +284,61 @@ static void outliers(void)
 	   "two of twenty are found, though each hides the other from a test of one");
 }
 
+/* Of a population of 64 groups: all drawn, some drawn, none with anything. */
+static void sampled_totals(void)
+{
+	double y[64], mirrored[8], mixed[8];
+	const double zeros[8] = {0}, sample[8] = {10, 12, 9, 11, 10, 30, 8, 12};
+	for (size_t i = 0; i < 64; i++)
+		y[i] = (double)(i * i);
+	struct interval all = stats_sampled_total(y, 64, 64, 0.95);
+	ok(all.value == 85344 && all.low == 85344 && all.high == 85344, "of all groups the total is known");
+	struct interval none = stats_sampled_total(zeros, 8, 64, 0.95);
+	ok(none.value == 0 && none.low == 0 && none.high >= 3 * 56.0 / 8,
+	   "what no drawn group has others may have");
+	struct interval some = stats_sampled_total(sample, 8, 64, 0.95);
+	ok(some.value == 816 && some.low >= 102 && some.low < some.value,
+	   "the total is that of the drawn groups at least");
+	ok(some.high - some.value > 2 * (some.value - some.low),
+	   "away from 0, where one group may have much, the interval reaches farther");
+	for (size_t i = 0; i < 8; i++) {
+		mirrored[i] = -sample[i];
+		mixed[i] = sample[i] - 11;
+	}
+	struct interval below = stats_sampled_total(mirrored, 8, 64, 0.95);
+	ok(below.low == -some.high && below.value == -some.value && below.high == -some.low,
+	   "of differences below 0 it is the mirror image");
+	struct interval both = stats_sampled_total(mixed, 8, 64, 0.95);
+	ok(both.low < both.value - 64 && both.high > both.value + 64 && both.low < -64,
+	   "of differences on both sides of 0 it reaches far on both");
+
+	/* each group has 9 % more than the one before, the last 250 times as much as the first: 2,000 samples of 8 */
+	uint64_t state = 1, within = 0, plain = 0;
+	for (unsigned s = 0; s < 2000; s++) {
+		size_t order[64];
+		double drawn[8], total = 0;
+		struct interval mean;
+		for (size_t i = 0; i < 64; i++) {
+			y[i] = i ? y[i - 1] * 1.09 : 100;
+			total += y[i];
+			order[i] = i;
+		}
+		for (size_t i = 0; i < 8; i++) {
+			state = state * 6364136223846793005u + 1442695040888963407u;
+			size_t other = i + (size_t)((state >> 33) % (64 - i)), was = order[i];
+			order[i] = order[other];
+			order[other] = was;
+			drawn[i] = y[order[i]];
+		}
+		struct interval one = stats_sampled_total(drawn, 8, 64, 0.95);
+		within += one.low <= total && total <= one.high;
+		plain += stats_mean_interval(drawn, 8, 0.95, &mean) && mean.low * 64 <= total &&
+			 total <= mean.high * 64;
+	}
+	printf("# %llu of 2000, Student's %llu\n", (unsigned long long)within, (unsigned long long)plain);
+	ok(within >= 1900 && plain < 1800, "of a skewed population 95 % of the intervals have the total in them");
+}
+
 int main(void)
 {
 	t_table();
@@ -295,5 +350,6 @@ int main(void)
 	esd();
 	trend();
 	outliers();
+	sampled_totals();
 	return done();
 }

@@ -30,11 +30,16 @@ struct execution_event {
 struct counting_models {
 	const void *machines; /* struct model_setup [n] (model/core/options.h) */
 	size_t n, bytes;      /* bytes: of one of them */
-	void *context;        /* with the machines and the events' `modelled` in it, handed over: see release */
+	size_t sampled; /* the last so many are no machines but sampled groups of theirs (model/core/sample.h) */
+	void *context;  /* with the machines and the events' `modelled` in it, handed over: see release */
 	/* The value of a modelled event from a thread's, a process's or the program's counts. False: *why, a
 	 * constant or the context's, says why there is none. */
 	bool (*value)(void *context, const void *modelled, const struct model_counts *counts, uint64_t *out,
 		      const char **why);
+	/* Instead of value(), where sets are sampled (else NULL): *r gets all that SOURCE_SAMPLED has, in the
+	 * arena. counts: of all machines. */
+	bool (*estimate)(void *context, const void *modelled, size_t machine, const struct model_counts *counts,
+			 struct arena *arena, struct reading *r, const char **why);
 	/* Are the counts of one thread on one machine such as they can be? False: *why names the law that they
 	 * break. */
 	bool (*conserves)(void *context, size_t machine, const struct model_counts *counts, const char **why);

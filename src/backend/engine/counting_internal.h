@@ -59,6 +59,12 @@ static inline bool counting_of_process(const struct execution_event *event)
 				exact_event_uses(event->exact, COUNT_CODE_PAGES));
 }
 
+/* Where sets are sampled, generated code leaves out accesses to others, and what the stream counts of them. */
+static inline bool counting_is_left_out(const struct counting *c, const struct execution_event *event)
+{
+	return c->models.n && c->models.estimate && event->exact && exact_event_needs_trace(event->exact);
+}
+
 static inline struct reading counting_failed(const char *why)
 {
 	return (struct reading){.state = READING_FAILED, .source = SOURCE_NONE, .why = why, .cpu = -1};

@@ -8,8 +8,10 @@
 bool counting_look(const struct counting *c, bool still_running, struct view **view, struct tally **tally,
 		   struct execution_regions **regions, struct error *err)
 {
-	struct tally_options options = {
-		.children = c->children, .still_running = still_running, .machines = c->machines};
+	struct tally_options options = {.children = c->children,
+					.still_running = still_running,
+					.machines = c->machines,
+					.sampled = c->models.sampled};
 	*tally = NULL;
 	for (size_t i = 0; i < c->n; i++) {
 		const struct exact_event *exact = c->events[i].exact;
@@ -28,7 +30,7 @@ bool counting_look(const struct counting *c, bool still_running, struct view **v
  * NULL. */
 static struct reading reading_of(const struct counting *c, const struct execution_event *event,
 				 const struct tally *tally, const struct tally_row *row, const char *why,
-				 uint64_t ns)
+				 uint64_t ns, struct arena *arena)
 {
 	struct reading r = {
 		.state = READING_COUNTED, .source = SOURCE_EXACT, .enabled_ns = ns, .running_ns = ns, .cpu = -1};
@@ -36,6 +38,9 @@ static struct reading reading_of(const struct counting *c, const struct executio
 		return counting_failed("the engine does not count it");
 	if (why)
 		return counting_failed(why);
+	if (counting_is_left_out(c, event))
+		return counting_failed(
+			"sets of caches are sampled, and it needs every access; count it without --sampled");
 	if (event->exact)
 		return exact_event_value(event->exact, row ? row->count : tally->total, &r.count_raw)
 			       ? r
@@ -43,6 +48,11 @@ static struct reading reading_of(const struct counting *c, const struct executio
 	const struct model_counts *counts = row ? row->models : tally->models;
 	r.source = SOURCE_MODEL;
 	r.machine = c->models.name(c->models.context, event->machine);
+	if (c->models.estimate)
+		return c->models.estimate(c->models.context, event->modelled, event->machine, counts, arena, &r,
+					  &why)
+			       ? r
+			       : counting_failed(why);
 	return c->models.value(c->models.context, event->modelled, &counts[event->machine], &r.count_raw, &why)
 		       ? r
 		       : counting_failed(why);
@@ -93,7 +103,7 @@ bool counting_sample(struct counting *c, struct reading *readings, struct error 
 						      exact_event_needs_trace(event->exact)
 					    : true;
 		readings[i] = reading_of(c, event, tally, NULL, unknown ? "not known so far" : NULL,
-					 counting_now_ns() - c->began_ns);
+					 counting_now_ns() - c->began_ns, NULL);
 	}
 	tally_free(tally);
 	view_free(view);
@@ -129,7 +139,7 @@ static bool fill(const struct counting *c, struct run *run, size_t i, const stru
 		if (rows && counting_of_process(event))
 			*r = counting_failed("it is counted for the whole program, not for its parts");
 		else
-			*r = reading_of(c, event, tally, rows ? &tally->rows[row] : NULL, why, ns);
+			*r = reading_of(c, event, tally, rows ? &tally->rows[row] : NULL, why, ns, &run->arena);
 		if ((r->why && !(r->why = arena_strdup(&run->arena, r->why))) ||
 		    (r->machine && !(r->machine = arena_strdup(&run->arena, r->machine))))
 			return false;

@@ -51,6 +51,9 @@ struct reading counting_reading_in(const struct counting *c, const struct execut
 		why = exact_event_unknown(event->exact, tally);
 	if (why)
 		return counting_failed(why);
+	if (counting_is_left_out(c, event) || (event->modelled && c->models.estimate))
+		return counting_failed(
+			"sets of caches are sampled, and regions have no estimates; count it without --sampled");
 	if (event->exact)
 		return exact_event_value(event->exact, count, &r.count_raw)
 			       ? r

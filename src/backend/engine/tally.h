@@ -66,6 +66,7 @@ struct tally_options {
 	/* the view is of one part (view_part): its rows, and those of the totals before it. With still_running of
 	 * one process */
 	bool part;
+	size_t sampled; /* of machines, so many at the end are sampled groups' (model/core/sample.h) */
 	/* struct model_counts of each thread that are to be read; 1 for the access stream alone */
 	size_t machines;
 	struct execution_regions *regions; /* to which what was counted in each is added; NULL: not wanted */

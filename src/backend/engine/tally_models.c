@@ -52,7 +52,7 @@ static void copy_models(struct tally *t, size_t machines, const struct seat *sea
 /* Of one row: is the stream that of the instructions counted? */
 static void check_stream(struct tally *t, const struct tally_options *options, const struct tally_row *row)
 {
-	for (size_t m = 0; m < options->machines; m++)
+	for (size_t m = 0; m < options->machines - options->sampled; m++)
 		if (row->models[m].stream[STREAM_INSTRUCTIONS] != row->count[COUNT_INSTRUCTIONS])
 			tally_mark_models(t,
 					  "the access stream of thread %u of process %u has %llu instructions, "
@@ -84,7 +84,8 @@ static void check_regions(struct tally *t, const struct tally_options *options)
 	struct execution_regions *r = options->regions;
 	for (size_t i = 0; r && r->models && i < r->n; i++) {
 		struct counted_region *region = &r->all[i];
-		for (size_t m = 0; m < r->machines && !options->still_running && !r->models_why; m++)
+		size_t machines = r->machines - options->sampled;
+		for (size_t m = 0; m < machines && !options->still_running && !r->models_why; m++)
 			if (region->models[m].stream[STREAM_INSTRUCTIONS] !=
 			    region->count[COUNT_INSTRUCTIONS] + region->moved)
 				r->models_why = "the access stream's instructions of a region are not those that "

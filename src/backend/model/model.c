@@ -22,9 +22,13 @@
 #include "backend/engine/counting.h"
 #include "backend/engine/trial.h"
 #include "backend/model/events.h"
+#include "backend/model/sampling.h"
 #include "model/declare/machines.h"
 
-enum { MACHINES_MOST = 8 }; /* of one run: their models share the caches of the real machine */
+enum {
+	MACHINES_MOST = 8, /* of one run: their models share the caches of the real machine */
+	GROUPS_MOST = 64,  /* of one machine's sets, where they are sampled */
+};
 
 struct declared {
 	char name[256]; /* as it was asked for: a name or a path */
@@ -190,8 +194,11 @@ static bool only_modelled(struct backend *b, const struct event *event)
 /* ---- one execution ---- */
 
 struct modelling {
-	struct model_setup machines[MACHINES_MOST];
-	size_t n;
+	/* [n], and behind those, where sets are sampled, counts of each one's groups */
+	struct model_setup machines[MACHINES_MOST * (1 + GROUPS_MOST)];
+	size_t n, n_groups;
+	unsigned share; /* of groups one in so many is modelled; 0: all sets */
+	uint64_t seed;
 	struct model_event *events; /* as many as the execution has; those that are modelled are filled */
 	struct machine declared[MACHINES_MOST]; /* as they are without what nobody asked for taken out */
 	struct model_event asked;               /* by a program, last */
@@ -204,9 +211,24 @@ static bool value_of(void *context, const void *modelled, const struct model_cou
 	return model_event_value(modelled, counts, out, why);
 }
 
+static bool estimate(void *context, const void *modelled, size_t machine, const struct model_counts *counts,
+		     struct arena *arena, struct reading *r, const char **why)
+{
+	const struct modelling *m = context;
+	return sampling_read(modelled, &m->machines[machine].machine, &m->machines[machine].options,
+			     &counts[machine], arena, r, why);
+}
+
 static bool conserves(void *context, size_t machine, const struct model_counts *counts, const char **why)
 {
 	const struct modelling *m = context;
+	struct model_counts sum;
+	if (machine >= m->n)
+		return true;
+	if (m->share) {
+		sampling_sum(&m->machines[machine].options, counts, &sum);
+		counts = &sum;
+	}
 	return model_conserves(&m->machines[machine].machine, &m->machines[machine].options, counts, why);
 }
 
@@ -227,6 +249,13 @@ static bool resolve(void *context, const struct event *event, struct execution_e
 	if (i == m->n) {
 		snprintf(why, size, "the machine '%.60s' is not modelled in this run", event->machine);
 		snprintf(hint, size, "run the program by 'tare count --on model:%.60s'", event->machine);
+		return false;
+	}
+	if (m->share) {
+		snprintf(why, size,
+			 "sets of '%.60s' are sampled in this run, and nothing of it is counted by place",
+			 m->machines[i].machine.name);
+		snprintf(hint, size, "run the program without --sampled");
 		return false;
 	}
 	struct model_event *bound = &m->asked;
@@ -321,7 +350,7 @@ static bool remark_threads(struct run *run, struct result_note *lines, bool in_s
 static bool remark(void *context, const struct view *view, bool children, struct run *run)
 {
 	const struct modelling *m = context;
-	struct result_note *lines = arena_alloc(&run->arena, (m->n + 3) * sizeof *lines);
+	struct result_note *lines = arena_alloc(&run->arena, (m->n + 4) * sizeof *lines);
 	bool coherent = false, in_step = false;
 	char pages[64];
 	if (!lines)
@@ -335,6 +364,12 @@ static bool remark(void *context, const struct view *view, bool children, struct
 			 machine->title[0] ? machine->title : "a machine without a title"))
 			return false;
 	}
+	if (m->share > 1 &&
+	    !say(run, lines, NOTE_READ,
+		 "sampled: 1/%u of the caches' sets were modelled, drawn by seed %llu; what a few sets "
+		 "alone cause may be in none of them",
+		 m->share, (unsigned long long)m->seed))
+		return false;
 	name_pages(m, pages, sizeof pages);
 	if (!say(run, lines, NOTE_DETAIL,
 		 "modelled: this program's own accesses in user mode, on a declared machine, without those of the "
@@ -374,6 +409,8 @@ static void strip(struct modelling *m, const struct execution_event *counted, si
 			shares |= model_event_shares(event);
 			orders |= model_event_orders(event);
 		}
+		if (m->share) /* nothing of these is estimated */
+			branches = translations = classes = shares = orders = false;
 		options->classify = classes;
 		options->orders = orders;
 		options->in_step = machine->coherent && shares;
@@ -382,6 +419,21 @@ static void strip(struct modelling *m, const struct execution_event *counted, si
 			machine->n_tlbs = 0,
 			machine->first_data_tlb = machine->first_instruction_tlb = MACHINE_NONE;
 	}
+}
+
+/* What sampled groups count stands behind the machines. */
+static bool sample(struct modelling *m, struct error *err)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		struct model_options *options = &m->machines[i].options;
+		if (!sampling_choose(&m->machines[i].machine, m->share, m->seed, options, err))
+			return false;
+		options->sample_counts = (uint16_t)(m->n + m->n_groups - i);
+		m->n_groups += sampling_drawn(options);
+	}
+	for (size_t i = 0; i < m->n_groups; i++)
+		m->machines[m->n + i].options.counts_only = 1;
+	return true;
 }
 
 static bool prepare(struct backend *b, const struct target *target, const struct event *const *events, size_t n,
@@ -422,9 +474,15 @@ static bool prepare(struct backend *b, const struct target *target, const struct
 	}
 	for (size_t i = 0; i < m->n; i++)
 		m->declared[i] = m->machines[i].machine;
+	m->share = target->sampled;
+	m->seed = target->sample_seed;
 	strip(m, counted, n);
+	if (m->share && !sample(m, err))
+		goto out;
 	models.machines = m->machines;
-	models.n = m->n;
+	models.n = m->n + m->n_groups;
+	models.sampled = m->n_groups;
+	models.estimate = m->share ? estimate : NULL;
 	models.context = m;
 	m = NULL; /* counting_start() has it, whatever becomes of it */
 	done = counting_start(target, counted, n, &options, out, err);

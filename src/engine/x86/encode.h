@@ -183,6 +183,13 @@ static inline void encode_store_gs_indexed_value8(uint8_t **at, unsigned index, 
 	encode_byte(at, value);
 }
 
+/* cmp byte gs:[index + offset], value */
+static inline void encode_compare_gs_indexed_value8(uint8_t **at, unsigned index, uint32_t offset, uint8_t value)
+{
+	encode_gs_indexed(at, false, 0x80, 7, index, offset);
+	encode_byte(at, value);
+}
+
 /* mov gs:[index * 8 + offset], reg; index is not rsp */
 static inline void encode_store_gs_word(uint8_t **at, unsigned reg, unsigned index, uint32_t offset)
 {

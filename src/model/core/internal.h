@@ -42,6 +42,7 @@ struct fetch {               /* a block on its way through the fetch units: what
 struct core {
 	struct model *model;
 	struct model_counts *counts;
+	struct model_counts *own, *groups; /* with options.sample: counts is one of these (sample.h) */
 	unsigned number;
 	/* behind the last byte executed; NOWHERE: what comes was not reached sequentially */
 	uint64_t next_pc;
@@ -56,6 +57,7 @@ struct core {
 	/* filter.data and filter.fetch while generated code resolves accesses */
 	struct inline_entry *inline_data;
 	struct inline_fetch *inline_fetch;
+	uint8_t *sampled;       /* fast/inline.h; or NULL */
 	struct fetch stepping;  /* fast/inline.c: of the block that goes step by step */
 	uint64_t stepping_last; /* the last byte that it may have fetched behind its last record */
 	bool is_stepping;

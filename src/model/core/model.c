@@ -3,6 +3,7 @@
 #include "model/core/fast/request_queue.h"
 #include "model/core/fast/plan.h"
 #include "model/core/fast/processor.h"
+#include "model/core/sample.h"
 
 #define VECTORS_BEHIND 128 /* bytes: a set is read as sixteen words */
 
@@ -89,6 +90,17 @@ static void lay_out_levels(struct core *core, const struct machine *machine, con
 	core->levels = levels;
 }
 
+/* See fast/inline.h. */
+static void fill_sampled(uint8_t *sampled, const struct model_options *options, unsigned granule_shift)
+{
+	uint32_t n = sample_entries(options);
+	for (uint32_t size = 0; size < INLINE_SIZES; size++)
+		for (uint32_t address = 0; address < n; address++)
+			sampled[size * n + address] = sample_has(options, address) ||
+						      (address ^ (address + (1u << size) - 1)) >> granule_shift !=
+							      0;
+}
+
 static void lay_out_core(struct model_memory *arena, const struct machine *machine,
 			 const struct model_options *options, struct model *model)
 {
@@ -109,10 +121,15 @@ static void lay_out_core(struct model_memory *arena, const struct machine *machi
 		filter.written = arena_take(arena, 2 * FILTER_LINES * sizeof *filter.written);
 		struct inline_entry *data = arena_take(arena, (1ull << INLINE_DATA_BITS) * sizeof *data);
 		struct inline_fetch *fetch = arena_take(arena, (1ull << INLINE_FETCH_BITS) * sizeof *fetch);
+		uint8_t *sampled = options->sample ? arena_take(arena, INLINE_SIZES * sample_entries(options))
+						   : NULL;
 		filter.occupied = arena_take(arena, 2 * FILTER_PAGES * sizeof *filter.occupied);
 		filter.page_table = arena_take(arena, (2ull << FILTER_PAGE_BITS) * sizeof *filter.page_table);
 		if (core)
-			core->filter = filter, core->inline_data = data, core->inline_fetch = fetch;
+			core->filter = filter, core->inline_data = data, core->inline_fetch = fetch,
+			core->sampled = sampled;
+		if (core && sampled)
+			fill_sampled(sampled, options, shift);
 	}
 	for (unsigned c = 0; c < machine->n_caches; c++) {
 		struct cache measured, *cache;
@@ -208,6 +225,13 @@ void model_pages(struct model *model, const struct model *other, bool whole)
 
 uint64_t model_meetings(const struct model *model) { return model->coherence.meetings; }
 
+static void count_at(struct core *core, struct model_counts *counts)
+{
+	const struct model_options *options = &core->model->options;
+	core->counts = core->own = counts;
+	core->groups = options->sample ? counts + options->sample_counts : NULL;
+}
+
 void model_core_init(struct model *model, unsigned number, void *memory, struct model_counts *counts)
 {
 	const struct machine *machine = &model->machine;
@@ -216,7 +240,7 @@ void model_core_init(struct model *model, unsigned number, void *memory, struct 
 	if (model->waits)
 		core_settle(model->waits); /* with this one, coherence may begin */
 	lay_out_core(&arena, machine, &model->options, model);
-	core->counts = counts;
+	count_at(core, counts);
 	core->number = number;
 	core->next_pc = NOWHERE;
 	core->pending = NO_BLOCK;
@@ -245,7 +269,7 @@ void model_core_counts(struct model *model, unsigned number, struct model_counts
 	if (core->branches)
 		branches_count(core->branches, core->counts);
 	core_settle(core);
-	core->counts = counts;
+	count_at(core, counts);
 	charge_begin(core);
 }
 

@@ -1,6 +1,7 @@
 /* One step of a core: a data access, a fetch, a branch; and which item or block what it counted is charged to. */
 #include "model/core/cache/cache.h"
 #include "model/core/fast/charge.h"
+#include "model/core/sample.h"
 
 /* ---- per-instruction counts: by difference, so that every count of a watched event belongs to somebody ---- */
 
@@ -107,6 +108,10 @@ bool step_hit(struct core *core, uint64_t address, uint32_t bytes, bool write)
 	uint64_t record = address | HIT_SIMPLE | HIT_TYPE(type) | (write ? HIT_WRITES : 0);
 	if (!core->filter.table || (address | last) & ~HIT_ADDRESS)
 		return false;
+	if (!sample_has(&core->model->options, address) && !((address ^ last) >> core->filter.shift)) {
+		step_count_hits(core, write, 1, 1);
+		return true;
+	}
 	if ((address ^ last) >> core->filter.shift)
 		return !core->filter.data && hit_twice(core, record, address, last, write);
 	if (!(core->filter.data ? inline_find(&core->filter, record, core->recency + 1)
@@ -177,6 +182,16 @@ static void count_placement(struct core *core, uint64_t address, uint32_t bytes,
 	}
 }
 
+void step_line(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum access_kind kind,
+	       uint32_t id)
+{
+	if (!sample_has(&core->model->options, address))
+		return;
+	sample_begin(core, address);
+	cache_access(core, cache, address, bytes, kind, id);
+	sample_end(core);
+}
+
 void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item)
 {
 	struct cache *cache = core->first_data;
@@ -195,8 +210,9 @@ void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write
 		uint64_t end = address | ((1ull << cache->line_shift) - 1);
 		uint32_t here = (uint32_t)((end - address < last - address ? end : last) - address + 1);
 		core->counts->cache[cache->index][write ? CACHE_WRITES : CACHE_READS]++;
-		cache_access(core, cache, address, here, write ? ACCESS_WRITE : ACCESS_READ, item);
-		if (core->filter.table && !((address | last) & ~HIT_ADDRESS))
+		step_line(core, cache, address, here, write ? ACCESS_WRITE : ACCESS_READ, item);
+		if (core->filter.table && !((address | last) & ~HIT_ADDRESS) &&
+		    sample_has(&core->model->options, address))
 			step_filter_insert(
 				core,
 				address | HIT_SIMPLE |
@@ -226,7 +242,11 @@ void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t
 	if (cache)
 		for (uint64_t line = address >> cache->line_shift;
 		     line <= (address + (bytes ? bytes - 1 : 0)) >> cache->line_shift; line++)
-			cache_prefetch(core, cache, line, item);
+			if (sample_has(&core->model->options, line << cache->line_shift)) {
+				sample_begin(core, line << cache->line_shift);
+				cache_prefetch(core, cache, line, item);
+				sample_end(core);
+			}
 }
 
 /* ---- fetch ---- */
@@ -256,7 +276,7 @@ void step_fetch_to(struct core *core, struct fetch *fetch, uint64_t pc)
 	for (; fetch->line <= pc >> cache->line_shift; fetch->line++) {
 		uint64_t address = fetch->line << cache->line_shift;
 		core->counts->cache[cache->index][CACHE_FETCHES]++;
-		cache_access(core, cache, address, cache->is.line_bytes, ACCESS_FETCH, fetch->block | 1u << 31);
+		step_line(core, cache, address, cache->is.line_bytes, ACCESS_FETCH, fetch->block | 1u << 31);
 	}
 }
 

@@ -25,7 +25,7 @@
 #include "engine/runtime/translate/code.h"
 #include "engine/runtime/translate/emit.h"
 
-#define ROOM_BYTES 32768u
+#define ROOM_BYTES 40960u
 #define MAP_FIRST (1u << 12) /* slots; it grows. Small: a short program touches all of its pages */
 #define ARENA_REACH 0x70000000ll
 

@@ -91,6 +91,36 @@ static void look_up_data(struct emit *e, struct inline_site *site, const struct 
 	encode_load_gs_indexed32(&e->p, i, i, where->data + 12);
 }
 
+/* Past the check if none of the `bytes` from the address in a on is in a line that is sampled. Returns where the
+ * distance is to be written, or NULL: all lines are. */
+static uint8_t *skip_unsampled(struct emit *e, const struct inline_site *site, const struct inline_segment *s,
+			       unsigned bytes)
+{
+	const struct model_inline *where = &inline_where[site->machine];
+	unsigned i = s->reg[1], size = 0;
+	if (!where->sampled_entries)
+		return NULL;
+	while (1u << size < bytes)
+		size++;
+	uint32_t table = where->sampled + size * where->sampled_entries;
+	encode_move32(&e->p, i, s->reg[0]);
+	encode_and32(&e->p, i, where->sampled_entries - 1);
+	encode_compare_gs_indexed_value8(&e->p, i, table, 0);
+	encode_jump_if(&e->p, EQUAL, 0);
+	return e->p - 4;
+}
+
+static void skip_to(const struct emit *e, uint8_t *skip)
+{
+	if (skip && !e->probe)
+		encode_distance(skip, e->p);
+}
+
+static unsigned bytes_of(const struct inline_site *site)
+{
+	return ((unsigned)site->record.mask & ((1u << inline_where[site->machine].shift) - 1)) + 1;
+}
+
 static void look_up_fetch(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
 	const struct model_inline *where = &inline_where[site->machine];
@@ -126,15 +156,17 @@ static void emit_parts(struct emit *e, struct inline_site *site, const struct in
 	for (unsigned p = 0; p < site->parts; p++) {
 		inline_operand(e, &part[p], s, e->stream_third >> 4 != FLAGS_REAL);
 		encode_lea(&e->p, s->reg[2], s->reg[2], 1);
+		uint8_t *skip = skip_unsampled(e, &part[p], s, bytes_of(&part[p]));
 		look_up_data(e, &part[p], s, s->reg[0], NULL);
 		touch(e, &part[p], s);
+		skip_to(e, skip);
 		inline_in(e, &part[p]);
 		part[p].back = e->tr->inlining.way_past;
 	}
 	encode_jump(&e->p, 0); /* see merged_in() */
 }
 
-#define PARTS_BYTES 2048u /* most of a site's: 16 records, each less than 128 */
+#define PARTS_BYTES 3072u /* most of a site's: 16 records, each less than 192 */
 
 /* Where each record by itself is made. Returns NULL in a probe. */
 static uint8_t *merged_out(struct emit *e, struct inline_site *site, const struct inline_segment *s,
@@ -176,6 +208,17 @@ static void merged_in(struct emit *e, struct inline_site *site, uint8_t *way_bac
 static void emit_merged(struct emit *e, struct inline_site *site, const struct inline_segment *s)
 {
 	uint8_t *way_back = NULL, *out = merged_out(e, site, s, &way_back);
+	uint8_t *skip = NULL;
+	if (inline_where[site->machine].sampled_entries) {
+		/* of all from the lowest byte on: other is not above 0 */
+		if (site->other)
+			encode_lea(&e->p, s->reg[0], s->reg[0], site->other);
+		skip = skip_unsampled(e, site, s, bytes_of(site) - (unsigned)site->other);
+		if (site->other) {
+			encode_move(&e->p, s->reg[1], s->reg[0]);
+			encode_lea(&e->p, s->reg[0], s->reg[0], -site->other);
+		}
+	}
 	look_up_data(e, site, s, site->other && !site->two ? s->reg[1] : s->reg[0], out);
 	touch(e, site, s);
 	if (site->two) {
@@ -187,6 +230,7 @@ static void emit_merged(struct emit *e, struct inline_site *site, const struct i
 		touch(e, site, s);
 		e->tr->inlining.fresh = (uint16_t) ~(1u << (2 * site->machine + 1));
 	}
+	skip_to(e, skip);
 	merged_in(e, site, way_back);
 }
 
@@ -239,7 +283,7 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 		take_time(e, site, s);
 	if (live && !kept)
 		flags_keep(e, k);
-	uint8_t *over = NULL;
+	uint8_t *over = NULL, *skip = NULL;
 	if (site->record.skip == INLINE_SKIP) { /* a = the block's pc: what was executed before it ended there? */
 		move_immediate(e, s->reg[0], e->tr->decoded.pc);
 		encode_compare_gs(&e->p, s->reg[0], AT_BEHIND);
@@ -254,9 +298,12 @@ static void emit_site(struct emit *e, struct inline_site *site, const struct inl
 	} else {
 		if (site->record.fetch)
 			look_up_fetch(e, site, s);
-		else
+		else {
+			skip = skip_unsampled(e, site, s, bytes_of(site));
 			look_up_data(e, site, s, s->reg[0], NULL);
+		}
 		touch(e, site, s);
+		skip_to(e, skip);
 		inline_in(e, site);
 	}
 	if (over)

@@ -135,8 +135,9 @@ static bool as_one(const struct inline_site *site, const struct extent *s, int64
 
 static bool as_two(const struct inline_site *site, const struct extent *s, unsigned n, int64_t granule)
 {
-	return n > 2 && s->aligned && s->equal && !(s->reads && s->writes) && s->high - s->low < granule &&
-	       !(site->flags & INLINE_CONSTANT);
+	/* where sets are sampled one of the two may not be */
+	return !inline_where[site->machine].sampled_entries && n > 2 && s->aligned && s->equal &&
+	       !(s->reads && s->writes) && s->high - s->low < granule && !(site->flags & INLINE_CONSTANT);
 }
 
 static bool fits(int64_t displacement) { return displacement == (int32_t)displacement; }

@@ -35,7 +35,7 @@ void inline_core(struct model *model, unsigned core, unsigned machine, uint64_t 
 	struct model_inline *where = &inline_where[machine];
 	model_inline_where(model, core, where);
 	uint32_t *offset[] = {&where->data,    &where->fetch,   &where->touched, &where->pages,
-			      &where->written, &where->recency, &where->steps};
+			      &where->written, &where->recency, &where->steps,   &where->sampled};
 	for (unsigned i = 0; i < sizeof offset / sizeof *offset; i++)
 		*offset[i] -= (uint32_t)below;
 }

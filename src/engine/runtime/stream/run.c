@@ -25,6 +25,15 @@ static struct model_setup no_machine;
 
 static uint32_t machine_count(void) { return rt.setup->machine_count ? rt.setup->machine_count : 1; }
 
+/* Those that run: behind them are counts of sampled groups (model/core/sample.h). */
+static uint32_t machines_run(void)
+{
+	uint32_t n = machine_count();
+	while (n > 1 && machines[n - 1].options.counts_only)
+		n--;
+	return n;
+}
+
 static uint64_t whole_pages(uint64_t bytes) { return (bytes + 4095) & ~4095ull; }
 static uint64_t models_bytes(void) { return whole_pages(machine_count() * sizeof(struct model_counts)); }
 
@@ -102,10 +111,10 @@ static struct stream_models *models_new(struct record_process *process, const st
 					bool whole)
 {
 	uint64_t bytes = whole_pages(sizeof(struct stream_models) +
-				     machine_count() * sizeof(struct stream_machine));
+				     machines_run() * sizeof(struct stream_machine));
 	struct stream_models *models = memory_private(bytes);
 	models->bytes = bytes;
-	models->n = machine_count();
+	models->n = machines_run();
 	models_begin();
 	fp_keep();
 	for (uint32_t i = 0; i < models->n; i++) {
@@ -192,7 +201,7 @@ static void run(struct thread *t, const uint64_t *from, size_t n)
 static bool in_turns(void)
 {
 	bool any = false;
-	for (uint32_t i = 0; rt.live_threads > 1 && i < machine_count(); i++)
+	for (uint32_t i = 0; rt.live_threads > 1 && i < machines_run(); i++)
 		any |= machines[i].options.in_step != 0;
 	return any;
 }

@@ -49,6 +49,9 @@ enum access_kind { ACCESS_READ, ACCESS_WRITE, ACCESS_FETCH };
    block's with bit 31. Counts all but the access itself. */
 void cache_access(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum access_kind kind,
 		  uint32_t id);
+/* The same, of a line that may not be among the sampled ones (sample.h). */
+void step_line(struct core *core, struct cache *cache, uint64_t address, uint32_t bytes, enum access_kind kind,
+	       uint32_t id);
 /* prefetch instructions */
 void cache_prefetch(struct core *core, struct cache *cache, uint64_t line, uint32_t id);
 /* Takes a line out; returns its entry, 0 if it is not there. */

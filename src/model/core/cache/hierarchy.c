@@ -27,6 +27,7 @@
  * Depth of calls: at most MACHINE_CACHES levels, each with its prefetches.
  */
 #include "model/core/fast/request_queue.h"
+#include "model/core/sample.h"
 
 /* ---- one cache ---- */
 
@@ -438,7 +439,7 @@ uint64_t cache_take(struct cache *cache, uint64_t line)
 
 void count_of(struct core *core, struct core *owner, unsigned cache, enum model_cache_count what)
 {
-	owner->counts->cache[cache][what]++;
+	sample_counts_of(core, owner)->cache[cache][what]++;
 	if (owner != core)
 		core->elsewhere[cache][what]++;
 }
@@ -488,7 +489,10 @@ void cache_write_back_from(struct model *model, unsigned core, unsigned index, u
 	if (index == MACHINE_NONE)
 		return;
 	if (!model->n_watches || owner == acting) {
+		struct model_counts *counts = owner->counts;
+		owner->counts = owner == acting ? counts : sample_counts_of(acting, owner);
 		write_back(owner, owner->caches[index], address, bytes);
+		owner->counts = counts;
 		return;
 	}
 	before = *owner->counts;

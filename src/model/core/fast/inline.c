@@ -20,6 +20,7 @@
  */
 #include "model/core/fast/lru_fast.h"
 #include "model/core/fast/vectors.h"
+#include "model/core/sample.h"
 
 /* ---- of records: what the core finds again in inline_record.record; the upper seven bits are those of filter.h
  * ---- */
@@ -120,6 +121,17 @@ static bool fetch_repeats(const struct model *model)
 	       is->replacement != REPLACE_SRRIP && is->replacement != REPLACE_BRRIP;
 }
 
+/* Fetches of lines that are not sampled change nothing. Returns how many records are left. */
+static unsigned drop_unsampled(const struct making *m)
+{
+	unsigned left = 0;
+	for (unsigned i = 0; i < m->n; i++)
+		if (!m->records[i].fetch ||
+		    sample_has(&m->core->model->options, (uint64_t)m->records[i].displacement))
+			m->records[left++] = m->records[i];
+	return left;
+}
+
 int model_inline_plan(struct model *model, unsigned number, const struct trace_program *program,
 		      uint32_t block_number, struct inline_record *records)
 {
@@ -165,7 +177,7 @@ int model_inline_plan(struct model *model, unsigned number, const struct trace_p
 		if (i < block->items)
 			put_access(&m, i);
 	}
-	return m.known && m.n <= INLINE_RECORDS ? (int)m.n : -1;
+	return m.known && m.n <= INLINE_RECORDS ? (int)drop_unsampled(&m) : -1;
 }
 
 /* ---- a block that goes step by step: all its records are called, as nothing is in the tables while it is run
@@ -275,6 +287,8 @@ void model_inline_where(struct model *model, unsigned number, struct model_inlin
 				       .written = offset_of(core, filter->written + FILTER_LINES),
 				       .steps = offset_of(core, &core->steps),
 				       .recency = offset_of(core, &core->recency),
+				       .sampled = core->sampled ? offset_of(core, core->sampled) : 0,
+				       .sampled_entries = core->sampled ? sample_entries(&model->options) : 0,
 				       .data_entries = 1u << INLINE_DATA_BITS,
 				       .fetch_entries = 1u << INLINE_FETCH_BITS,
 				       .shift = filter->shift,
@@ -327,8 +341,8 @@ static void miss_fetch(struct core *core, uint32_t block, uint64_t record, uint6
 	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
 		step_page(core, address, TLB_FETCHES);
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
-		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
-			     ACCESS_FETCH, block | 1u << 31);
+		step_line(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
+			  ACCESS_FETCH, block | 1u << 31);
 	step_filter_insert(core, address | HIT_SIMPLE | HIT_TYPE(HIT_FETCH));
 }
 
@@ -517,12 +531,37 @@ static __attribute__((noinline)) void charge_record(struct core *core, const str
 		charge_block(core, block);
 }
 
+/* Where sets are sampled: what lies in one line of a sampled group goes the common ways, and counts for its group;
+ * of what is in another line nothing is done. */
+static __attribute__((noinline)) void miss_sampled(struct core *core, const struct trace_program *program,
+						   uint32_t block, uint64_t record, uint64_t address,
+						   uint64_t behind, uint64_t fs_base)
+{
+	struct model *model = core->model;
+	bool data = HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE;
+	if (data && (record & HIT_STEPS || (address ^ (address + MISALIGNED_OF(record))) >> core->filter.shift)) {
+		core_acts(core);
+		miss_slowly(core, program, block, record, address);
+		subtract_self_counted(core);
+		return;
+	}
+	if (!sample_has(&model->options, address))
+		return;
+	sample_begin(core, address);
+	miss(model, core->number, program, block, record, address, behind, fs_base);
+	sample_end(core);
+}
+
 void model_inline_miss(struct model *model, unsigned number, const struct trace_program *program, uint32_t block,
 		       uint64_t record, uint64_t address, uint64_t behind, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
 	const uint64_t irregular = (record & (RECORD_SKIPS | HIT_REPEATS | HIT_STEPS | HIT_TYPE(2))) |
 				   (address & (~HIT_ADDRESS | MISALIGNED_OF(record))) | core->steps;
+	if (__builtin_expect(model->options.sample != 0, 0)) {
+		miss_sampled(core, program, block, record, address, behind, fs_base);
+		return;
+	}
 	/* what is asked most, without a register kept for the rest */
 	if (!irregular && core->lru_fast & (LRU_FAST_VECTORS | LRU_FAST_SAVED)) {
 		bool data = HIT_TYPE_OF(record) & HIT_DATA;

@@ -75,6 +75,10 @@ struct model_inline {
 	uint32_t steps;          /* uint8_t; not 0: every record's model_inline_miss() needs `behind` */
 	/* uint64_t: the latest time; each record takes the next one, but see 1 */
 	uint32_t recency;
+	/* uint8_t [7][sampled_entries]: 0 where an access of 1, 2, 4 … 64 bytes to that address, modulo
+	 * sampled_entries, lies in one granule that is not sampled (sample.h): the code skips its check.
+	 * sampled_entries: a power of two; 0: all sets are modelled */
+	uint32_t sampled, sampled_entries;
 	uint32_t data_entries, fetch_entries; /* powers of two */
 	uint32_t shift;                       /* log2 of a granule */
 	bool skips;                           /* there may be records that are INLINE_SKIP */
@@ -121,6 +125,7 @@ struct inline_record {
 };
 
 #define INLINE_RECORDS 64u
+#define INLINE_SIZES 7u
 
 /* A property of the machine and the session (watches, objects, cores, page sizes): false: model_run() does it all.
    May become false with TRACE_PAGES or another core. */

@@ -13,6 +13,8 @@ unsigned requests_levels(const struct machine *machine, const struct model_optio
 {
 	const unsigned first[2] = {machine->first_instruction, machine->first_data};
 	unsigned at = MACHINE_NONE, n = 0;
+	if (options->sample)
+		return 0; /* what waits would count for another group */
 	uint32_t most = 0, written = machine->first_data == MACHINE_NONE
 					     ? 0
 					     : machine->caches[machine->first_data].line_bytes;
