@@ -68,7 +68,7 @@ class Study:
         equal(page.count("<figure>"), sum(block["kind"] == "figure" for block in self.blocks), f"{name}: the page has all figures")
         equal(page.count('role="img"'), page.count("<figure>"), f"{name}: each as SVG with a name")
         ticks = re.findall(r'text-anchor="end">([-\d.e+]+)(?: %)?</text>', page)
-        equal([tick for tick in ticks if f"{float(tick):.3g}" != f"{float(tick):g}" or tick == "-0"], [], f"{name}: the figures' axes have round numbers")
+        equal([tick for tick in ticks if float(f"{float(tick):.3g}") != float(tick) or tick == "-0"], [], f"{name}: the figures' axes have round numbers")
         lines = [figure for figure in page.split("<figure>")[1:] if 'class="line s0"' in figure]
         few = [figure.count('y="300" text-anchor="middle"') for figure in lines]
         ok(all(n >= 2 for n in few), f"{name}: two numbers at least are below each of {len(lines)} figures of lines", few)
