@@ -5,6 +5,7 @@
  * not: the kernel compares rip with the program's addresses. A program that says to have some is answered as by an
  * older kernel.
  */
+#include "engine/runtime/entry.h"
 #include "engine/runtime/os/calls.h"
 #include "engine/runtime/os/syscall_internal.h"
 #include "engine/runtime/record/record.h"

@@ -1,6 +1,7 @@
 /*
  * int $0x80 from 64-bit code: only calls that change nothing the engine must know. Numbers are i386's.
  */
+#include "engine/runtime/entry.h"
 #include "engine/runtime/inline/inline.h"
 #include "engine/runtime/os/calls.h"
 #include "engine/runtime/os/syscall_internal.h"

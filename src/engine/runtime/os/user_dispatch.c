@@ -2,6 +2,7 @@
  * Syscall user dispatch (Documentation/admin-guide/syscall-user-dispatch.rst): the kernel would compare addresses
  * of the engine's. So it is not told, and what it would do is done here.
  */
+#include "engine/runtime/entry.h"
 #include "engine/runtime/os/signal.h"
 #include "engine/runtime/os/syscall_internal.h"
 #include "engine/runtime/runtime.h"
