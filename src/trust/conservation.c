@@ -206,7 +206,7 @@ static bool broken_in_most(const struct case_of_law *c, size_t n, unsigned kinds
 	struct interval usual;
 	bool broken = false;
 	size_t middle = 0;
-	double *beyond = malloc(n * sizeof *beyond); /* what the law allows */
+	double *beyond = calloc(n, sizeof *beyond); /* what the law does not allow */
 	if (!beyond)
 		return false;
 	for (size_t r = 0; r < n; r++) {
