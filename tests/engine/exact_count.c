@@ -103,20 +103,20 @@ static void release(void *arg) { send(((const struct launch *)arg)->go_fd, "g", 
 static int from_record(const struct command *command, const char *blocks_path)
 {
 	struct error err = {0};
-	struct injection *session;
+	struct injection *injection;
 	struct launch launch;
 	struct view *view;
 	struct tally *tally;
 	struct tally_options options = {.children = true, .blocks = true, .code_lines = true};
 	uint64_t syscalls[RECORD_SYSCALLS] = {0}, other = 0, sum = 0;
 	int status;
-	if (!injection_new(NULL, &session, &err) || !launch_hold(command, &launch, &err))
+	if (!injection_new(NULL, &injection, &err) || !launch_hold(command, &launch, &err))
 		return fail(&err);
-	if (injection_take(session, launch.pid, release, &launch, &err) == SESSION_FAILED ||
+	if (injection_take(injection, launch.pid, release, &launch, &err) == INJECTION_FAILED ||
 	    !launch_go(&launch, command, &err))
 		return fail(&err);
 	wait_for(launch.pid, &status);
-	if (!view_new(session, &view, &err) || !tally_new(view, &options, &tally, &err))
+	if (!view_new(injection, &view, &err) || !tally_new(view, &options, &tally, &err))
 		return fail(&err);
 	for (size_t p = 0; p < view->n_processes; p++)
 		for (size_t t = 0; t < view->processes[p].n_threads; t++) {
@@ -165,7 +165,7 @@ static int from_record(const struct command *command, const char *blocks_path)
 	}
 	tally_free(tally);
 	view_free(view);
-	injection_free(session);
+	injection_free(injection);
 	return ended(status);
 }
 

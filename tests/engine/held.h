@@ -41,23 +41,23 @@ static inline pid_t held(char **argv, bool fixed, int out, int *release)
 
 static inline void held_release(void *release) { close(*(int *)release); }
 
-/* A session of these options that has taken the program; NULL: why not is printed. */
+/* An injection of these options that has taken the program; NULL: why not is printed. */
 static inline struct injection *held_taken(const char *name, const struct injection_options *options, char **argv,
 					   bool fixed, int out, pid_t *pid)
 {
-	struct injection *session;
+	struct injection *injection;
 	struct error err = {0};
 	int release;
-	if (!injection_new(options, &session, &err)) {
+	if (!injection_new(options, &injection, &err)) {
 		fprintf(stderr, "%s: %s\n", name, err.text);
 		return NULL;
 	}
 	*pid = held(argv, fixed, out, &release);
-	enum injection_taken taken = injection_take(session, *pid, held_release, &release, &err);
-	if (taken == SESSION_TAKEN)
-		return session;
-	fprintf(stderr, "%s: %s\n", name, taken == SESSION_FAILED ? err.text : "cannot execute the program");
-	injection_free(session);
+	enum injection_taken taken = injection_take(injection, *pid, held_release, &release, &err);
+	if (taken == INJECTION_TAKEN)
+		return injection;
+	fprintf(stderr, "%s: %s\n", name, taken == INJECTION_FAILED ? err.text : "cannot execute the program");
+	injection_free(injection);
 	return NULL;
 }
 

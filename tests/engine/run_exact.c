@@ -140,18 +140,18 @@ int main(int argc, char **argv)
 	if (share)
 		injection_options.share = kept_share;
 	pid_t pid;
-	struct injection *session = held_taken("run_exact", &injection_options, argv + i, fixed, 1, &pid);
-	if (!session)
+	struct injection *injection = held_taken("run_exact", &injection_options, argv + i, fixed, 1, &pid);
+	if (!injection)
 		return 3;
 	int status = held_wait(pid);
 	struct stat record;
-	if (memory && fstat(injection_fd(session), &record) == 0)
+	if (memory && fstat(injection_fd(injection), &record) == 0)
 		fprintf(stderr, "record MB %" PRIu64 "\n", (uint64_t)record.st_blocks * 512 >> 20);
 	struct view *view;
 	struct tally *tally;
 	struct tally_options all = {
 		.children = true, .blocks = counts, .code_lines = counts, .machines = modelled};
-	if ((keep || share) && view_new(session, &view, &err)) {
+	if ((keep || share) && view_new(injection, &view, &err)) {
 		uint64_t used = 0;
 		for (size_t p = 0; p < view->n_processes; p++)
 			used += view->processes[p].record->stats[RECORD_STAT_KEPT_BLOCKS];
@@ -163,10 +163,10 @@ int main(int argc, char **argv)
 	}
 	kept_close(&kept);
 	if (quiet) {
-		injection_free(session);
+		injection_free(injection);
 		goto end;
 	}
-	if (!view_new(session, &view, &err) || !tally_new(view, &all, &tally, &err)) {
+	if (!view_new(injection, &view, &err) || !tally_new(view, &all, &tally, &err)) {
 		fprintf(stderr, "run_exact: %s\n", err.text);
 		return 3;
 	}
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
 	}
 	tally_free(tally);
 	view_free(view);
-	injection_free(session);
+	injection_free(injection);
 end:
 	return held_ended(status);
 }

@@ -82,8 +82,8 @@ static void check_regions(const struct view *view, const struct tally *without)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
-	struct record_session header = {.magic = RECORD_MAGIC};
-	struct injection *session;
+	struct record_head header = {.magic = RECORD_MAGIC};
+	struct injection *injection;
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = 2};
@@ -127,9 +127,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
 		if (regions[i])
 			make_regions(fd, regions[i], pages);
-	if (!injection_read(fd, &session, &err))
+	if (!injection_read(fd, &injection, &err))
 		return 0;
-	if (view_new(session, &view, &err) && tally_new(view, &options, &tally, &err)) {
+	if (view_new(injection, &view, &err) && tally_new(view, &options, &tally, &err)) {
 		check_regions(view, tally);
 		for (enum blocks_groups groups = BLOCKS_TOGETHER; groups <= BLOCKS_BY_THREAD; groups++) {
 			struct blocks *blocks;
@@ -145,6 +145,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	tally_free(tally);
 	view_free(view);
-	injection_free(session);
+	injection_free(injection);
 	return 0;
 }

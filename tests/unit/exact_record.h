@@ -10,14 +10,14 @@
 #include "engine/inject/view.h"
 
 struct hand {
-	struct injection *session;
+	struct injection *injection;
 	struct error err;
 };
 
 static struct hand hand_new(void)
 {
 	struct hand h = {0};
-	if (!injection_new(NULL, &h.session, &h.err)) {
+	if (!injection_new(NULL, &h.injection, &h.err)) {
 		printf("Bail out! %s\n", h.err.text);
 		exit(1);
 	}
@@ -26,14 +26,14 @@ static struct hand hand_new(void)
 
 static void hand_write(struct hand *h, uint64_t offset, const void *bytes, size_t length)
 {
-	if (pwrite(injection_fd(h->session), bytes, length, (off_t)offset) != (ssize_t)length)
+	if (pwrite(injection_fd(h->injection), bytes, length, (off_t)offset) != (ssize_t)length)
 		abort();
 }
 
 /* Room in the record, as a runtime takes it. */
 static uint64_t hand_room(struct hand *h, uint64_t bytes)
 {
-	struct record_session *record = injection_record(h->session);
+	struct record_head *record = injection_record(h->injection);
 	uint64_t offset = record->next_offset;
 	record->next_offset += (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
 	return offset;
@@ -53,9 +53,9 @@ static struct record_area hand_area(struct hand *h, const void *entries, size_t 
 /* A process that has ended well. Returns its index. */
 static uint32_t hand_process(struct hand *h, uint32_t parent, bool forked)
 {
-	struct record_session *record = injection_record(h->session);
+	struct record_head *record = injection_record(h->injection);
 	uint32_t index = record->process_count++;
-	struct record_process *p = injection_process(h->session, index);
+	struct record_process *p = injection_process(h->injection, index);
 	*p = (struct record_process){
 		.state = RECORD_EXITED, .pid = 1000 + index, .parent = parent, .forked = forked};
 	snprintf(p->path, sizeof p->path, "/bin/hand%u", index);
@@ -64,7 +64,7 @@ static uint32_t hand_process(struct hand *h, uint32_t parent, bool forked)
 
 static void hand_thread(struct hand *h, uint32_t index, uint32_t tid, const uint64_t *counters, uint32_t n)
 {
-	struct record_process *p = injection_process(h->session, index);
+	struct record_process *p = injection_process(h->injection, index);
 	struct record_thread t = {
 		.next = p->first_thread, .tid = tid, .state = RECORD_THREAD_EXITED, .counters_most = n};
 	t.counters = hand_room(h, n * 8ull);
@@ -78,14 +78,14 @@ static void hand_thread(struct hand *h, uint32_t index, uint32_t tid, const uint
 __attribute__((unused)) static void hand_models(struct hand *h, uint32_t index, const void *counts, size_t bytes)
 {
 	struct record_thread t;
-	uint64_t offset = injection_process(h->session, index)->first_thread;
-	if (pread(injection_fd(h->session), &t, sizeof t, (off_t)offset) != (ssize_t)sizeof t)
+	uint64_t offset = injection_process(h->injection, index)->first_thread;
+	if (pread(injection_fd(h->injection), &t, sizeof t, (off_t)offset) != (ssize_t)sizeof t)
 		abort();
 	t.models = hand_room(h, bytes);
 	hand_write(h, t.models, counts, bytes);
 	hand_write(h, offset, &t, sizeof t);
 }
 
-static void hand_free(struct hand *h) { injection_free(h->session); }
+static void hand_free(struct hand *h) { injection_free(h->injection); }
 
 #endif

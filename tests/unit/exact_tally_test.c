@@ -65,7 +65,7 @@ static const struct record_module one_module = {
 static uint32_t image(struct hand *h, uint32_t parent)
 {
 	uint32_t index = hand_process(h, parent, false);
-	struct record_process *p = injection_process(h->session, index);
+	struct record_process *p = injection_process(h->injection, index);
 	p->blocks = hand_area(h, four, sizeof *four, 4, 0);
 	p->code = hand_area(h, code, 1, sizeof code, 0);
 	p->sites = hand_area(h, two_sites, sizeof *two_sites, 2, 0);
@@ -77,7 +77,7 @@ static struct tally *tally_of(struct hand *h, bool children, struct view **view)
 {
 	struct tally_options options = {.children = children, .blocks = true, .code_lines = true};
 	struct tally *tally = NULL;
-	if (!view_new(h->session, view, &h->err) || !tally_new(*view, &options, &tally, &h->err))
+	if (!view_new(h->injection, view, &h->err) || !tally_new(*view, &options, &tally, &h->err))
 		printf("# %s\n", h->err.text);
 	return tally;
 }
@@ -142,9 +142,9 @@ static struct tally *joined(struct hand *h, bool threads, struct view **view)
 	uint32_t first = image(h, RECORD_NONE);
 	hand_thread(h, first, 7, once, 8);
 	hand_thread(h, first, 8, once, 8);
-	injection_process(h->session, first)->state = RECORD_EXECED;
+	injection_process(h->injection, first)->state = RECORD_EXECED;
 	uint32_t second = image(h, first);
-	injection_process(h->session, second)->pid = injection_process(h->session, first)->pid;
+	injection_process(h->injection, second)->pid = injection_process(h->injection, first)->pid;
 	hand_thread(h, second, 7, once, 8);
 	struct tally *t = tally_of(h, true, view);
 	return t && tally_join(t, threads, 0) ? t : NULL;
@@ -214,7 +214,7 @@ static uint32_t state_image(struct hand *h, unsigned sites_known)
 				.block = i, .insn = 0, .kind = RECORD_SITE_AMOUNT, .counter = 2 * i + 1};
 	}
 	uint32_t index = hand_process(h, RECORD_NONE, false);
-	struct record_process *p = injection_process(h->session, index);
+	struct record_process *p = injection_process(h->injection, index);
 	p->blocks = hand_area(h, blocks, sizeof *blocks, 7, 0);
 	p->code = hand_area(h, state_code, 1, sizeof state_code, 0);
 	p->sites = hand_area(h, sites, sizeof *sites, n_sites, 0);
@@ -284,7 +284,7 @@ static void test_fork(void)
 	uint64_t counters[6] = {3, 30, 3, 0, 3, 0};
 	hand_thread(&h, parent, 7, once, 8);
 	uint32_t child = hand_process(&h, parent, true);
-	struct record_process *p = injection_process(h.session, child);
+	struct record_process *p = injection_process(h.injection, child);
 	p->blocks = hand_area(&h, &own, sizeof own, 1, 2);
 	p->code = hand_area(&h, code + 11, 1, 1, 0);
 	p->sites = hand_area(&h, two_sites, sizeof *two_sites, 0, 1);
@@ -318,7 +318,7 @@ static void test_exec(void)
 	struct view *view;
 	uint32_t first = image(&h, RECORD_NONE);
 	hand_thread(&h, first, 7, once, 8);
-	injection_process(h.session, first)->state = RECORD_EXECED;
+	injection_process(h.injection, first)->state = RECORD_EXECED;
 	uint32_t second = image(&h, first);
 	hand_thread(&h, second, 7, once, 8);
 	struct tally *t = tally_of(&h, false, &view);
@@ -337,7 +337,7 @@ static void test_corrections(void)
 	/* the load of block 2 faulted once: of its 2 instructions none ran; it was entered once more */
 	struct record_correction cut = {.block = 2, .done = 0, .tid = 7, .times = 1};
 	hand_thread(&h, index, 7, once, 8);
-	injection_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	injection_process(h.injection, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "a record with corrections is sound")) {
 		equal_u64(t->total[COUNT_INSTRUCTIONS], 20, "instructions that did not run are taken away");
@@ -351,13 +351,13 @@ static void test_corrections(void)
 	tally_free(t);
 	view_free(view);
 	cut.times = 100;
-	hand_write(&h, injection_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	hand_write(&h, injection_process(h.injection, index)->corrections.offset, &cut, sizeof cut);
 	t = tally_of(&h, true, &view);
 	ok(t && t->why, "more corrections than executions are not exact");
 	tally_free(t);
 	view_free(view);
 	cut = (struct record_correction){.block = 9, .done = 0, .tid = 7, .times = 1};
-	hand_write(&h, injection_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	hand_write(&h, injection_process(h.injection, index)->corrections.offset, &cut, sizeof cut);
 	t = tally_of(&h, true, &view);
 	ok(t && t->why, "a correction of a block that is not there is not exact");
 	tally_free(t);
@@ -376,9 +376,9 @@ static void test_fall(void)
 		1, 10, 7, 1,
 		4, 40, 1, 0}; /* the branch's block: entered 7 times, left early twice, fallen through once */
 	block.flags |= RECORD_BLOCK_COUNTS_FALL;
-	hand_write(&h, injection_process(h.session, index)->blocks.offset + sizeof block, &block, sizeof block);
+	hand_write(&h, injection_process(h.injection, index)->blocks.offset + sizeof block, &block, sizeof block);
 	hand_thread(&h, index, 7, counters, 8);
-	injection_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	injection_process(h.injection, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "a branch that counts its fall-through is sound")) {
 		equal_u64(t->total[COUNT_CONDITIONAL], 5, "branches that were not reached are not counted");
@@ -403,9 +403,9 @@ static void test_follows(void)
 	memcpy(b, four, sizeof b);
 	b[1].counter = 0, b[1].flags |= RECORD_BLOCK_FOLLOWS;
 	b[3].counter = 1, b[3].flags |= RECORD_BLOCK_FOLLOWS;
-	hand_write(&h, injection_process(h.session, index)->blocks.offset, b, sizeof b);
+	hand_write(&h, injection_process(h.injection, index)->blocks.offset, b, sizeof b);
 	hand_thread(&h, index, 7, counters, 8);
-	injection_process(h.session, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
+	injection_process(h.injection, index)->corrections = hand_area(&h, &cut, sizeof cut, 1, 0);
 	struct tally *t = tally_of(&h, true, &view);
 	if (ok(t && !t->why, "blocks that follow others are sound")) {
 		equal_u64(t->total[COUNT_CONDITIONAL], 8,
@@ -417,15 +417,15 @@ static void test_follows(void)
 	tally_free(t);
 	view_free(view);
 	b[1].counter = 3; /* a later one */
-	hand_write(&h, injection_process(h.session, index)->blocks.offset, b, sizeof b);
+	hand_write(&h, injection_process(h.injection, index)->blocks.offset, b, sizeof b);
 	t = tally_of(&h, true, &view);
 	ok(t && t->why, "a block that follows a later one is not exact");
 	tally_free(t);
 	view_free(view);
 	b[1].counter = 0;
-	hand_write(&h, injection_process(h.session, index)->blocks.offset, b, sizeof b);
+	hand_write(&h, injection_process(h.injection, index)->blocks.offset, b, sizeof b);
 	cut.times = 11;
-	hand_write(&h, injection_process(h.session, index)->corrections.offset, &cut, sizeof cut);
+	hand_write(&h, injection_process(h.injection, index)->corrections.offset, &cut, sizeof cut);
 	t = tally_of(&h, true, &view);
 	ok(t && t->why, "a block left more often than it was entered is not exact");
 	tally_free(t);
@@ -460,7 +460,7 @@ static void test_damage(void)
 		if (damage == 9)
 			counters[0] = UINT64_MAX / 2;
 		hand_thread(&h, index, 7, counters, 8);
-		struct record_process *p = injection_process(h.session, index);
+		struct record_process *p = injection_process(h.injection, index);
 		struct record_block block = four[0];
 		uint64_t first = p->first_thread;
 		switch (damage) {
@@ -516,13 +516,14 @@ static void test_claims(void)
 		struct hand h = hand_new();
 		struct view *view;
 		uint32_t index = image(&h, RECORD_NONE);
-		struct record_process *p = injection_process(h.session, index);
+		struct record_process *p = injection_process(h.injection, index);
 		struct record_thread thread;
 		hand_thread(&h, index, 7, once, 8);
 		if (damage == 3)
 			hand_thread(&h, index, 8, once, 8);
 		uint64_t first = p->first_thread;
-		if (pread(injection_fd(h.session), &thread, sizeof thread, (off_t)first) != (ssize_t)sizeof thread)
+		if (pread(injection_fd(h.injection), &thread, sizeof thread, (off_t)first) !=
+		    (ssize_t)sizeof thread)
 			abort();
 		switch (damage) {
 		case 0:
@@ -532,7 +533,7 @@ static void test_claims(void)
 		case 1: {
 			struct record_area all = hand_area(&h, nops, 1, sizeof nops, 0);
 			for (unsigned i = 0; i < 3000; i++)
-				injection_process(h.session, hand_process(&h, RECORD_NONE, false))->code = all;
+				injection_process(h.injection, hand_process(&h, RECORD_NONE, false))->code = all;
 			break;
 		}
 		case 2:
@@ -563,10 +564,10 @@ static void test_copy(void)
 	uint8_t over[4096];
 	memset(over, 0xff, sizeof over);
 	hand_thread(&h, index, 7, once, 8);
-	bool made = view_new(h.session, &view, &h.err);
-	for (uint64_t at = RECORD_SPACE_OFFSET; at < injection_record(h.session)->next_offset; at += sizeof over)
+	bool made = view_new(h.injection, &view, &h.err);
+	for (uint64_t at = RECORD_SPACE_OFFSET; at < injection_record(h.injection)->next_offset; at += sizeof over)
 		hand_write(&h, at, over, sizeof over);
-	memset(injection_process(h.session, index), 0xff, sizeof(struct record_process));
+	memset(injection_process(h.injection, index), 0xff, sizeof(struct record_process));
 	if (ok(made && tally_new(view, &options, &t, &h.err) && !t->why,
 	       "what a view has read does not change any more"))
 		equal_u64(t->total[COUNT_INSTRUCTIONS], 22, "and is counted as it was");
@@ -574,8 +575,8 @@ static void test_copy(void)
 	view_free(view);
 	hand_free(&h);
 	h = hand_new();
-	ok(ftruncate(injection_fd(h.session), 0) != 0, "nobody can cut the record under those who read it");
-	struct record_process *p = injection_process(h.session, image(&h, RECORD_NONE));
+	ok(ftruncate(injection_fd(h.injection), 0) != 0, "nobody can cut the record under those who read it");
+	struct record_process *p = injection_process(h.injection, image(&h, RECORD_NONE));
 	strcpy(p->path, "/bin/\033[2Jname");
 	p->inexact = 1;
 	strcpy(p->reason, "the \a reason");
@@ -592,7 +593,7 @@ static void test_ended_at_once(void)
 	struct hand h = hand_new();
 	struct view *view;
 	uint32_t index = image(&h, RECORD_NONE), child = hand_process(&h, index, true);
-	struct record_process *p = injection_process(h.session, child);
+	struct record_process *p = injection_process(h.injection, child);
 	hand_thread(&h, index, 7, once, 8);
 	p->state = RECORD_RESERVED, p->pid = 0x7ffffffe;
 	struct tally *t = tally_of(&h, true, &view);
@@ -627,11 +628,11 @@ static void test_killed_waiting(void)
 		struct hand h = hand_new();
 		struct view *view;
 		uint32_t index = image(&h, RECORD_NONE);
-		struct record_process *p = injection_process(h.session, index);
+		struct record_process *p = injection_process(h.injection, index);
 		struct record_thread thread;
 		p->state = RECORD_RUNNING, p->pid = 0x7ffffffe; /* no such process */
 		hand_thread(&h, index, 7, once, 8);
-		if (pread(injection_fd(h.session), &thread, sizeof thread, (off_t)p->first_thread) !=
+		if (pread(injection_fd(h.injection), &thread, sizeof thread, (off_t)p->first_thread) !=
 		    (ssize_t)sizeof thread)
 			abort();
 		thread.state = cases[i].state, thread.call = cases[i].call, thread.waits = cases[i].waits;
@@ -650,7 +651,7 @@ static void test_rep_without_site(void)
 	struct view *view;
 	uint32_t index = image(&h, RECORD_NONE);
 	hand_thread(&h, index, 7, once, 8);
-	injection_process(h.session, index)->sites.count = 1;
+	injection_process(h.injection, index)->sites.count = 1;
 	struct tally *t = tally_of(&h, true, &view);
 	ok(t && !t->why, "a rep without a counter leaves the record exact");
 	for (size_t i = 0; t && i < exact_event_count(); i++) {
@@ -673,7 +674,7 @@ static void test_blocks(void)
 	struct str text = {0};
 	uint32_t index = image(&h, RECORD_NONE);
 	hand_thread(&h, index, 7, once, 8);
-	ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err),
+	ok(view_new(h.injection, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err),
 	   "blocks can be made");
 	if (b) {
 		blocks_write(b, BLOCKS_TOGETHER, &text);
@@ -699,7 +700,7 @@ static void test_leader_of_equal_count(void)
 				      0, 0,  1, 0}; /* block 2 was entered by another process, say: never here */
 	uint32_t index = image(&h, RECORD_NONE);
 	hand_thread(&h, index, 7, straight, 8);
-	if (ok(view_new(h.session, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) &&
+	if (ok(view_new(h.injection, &view, &h.err) && blocks_new(view, true, BLOCKS_TOGETHER, &b, &h.err) &&
 		       b->count == 3,
 	       "a leader splits a run even where the counts on both sides are equal"))
 		ok(b->rows[1].offset == 0x202 && b->rows[1].insns == 4 && b->rows[1].count == 1, "at its place");

@@ -517,7 +517,7 @@ static struct hand two_threads(uint64_t first, uint64_t second, uint32_t machine
 {
 	struct hand h = hand_new();
 	uint32_t index = hand_process(&h, RECORD_NONE, false);
-	struct record_process *p = injection_process(h.session, index);
+	struct record_process *p = injection_process(h.injection, index);
 	uint64_t entered[] = {2, 3};
 	p->blocks = hand_area(&h, &block, sizeof block, 1, 0);
 	p->code = hand_area(&h, code, 1, sizeof code, 0);
@@ -540,7 +540,7 @@ static struct tally *tally_of(struct hand *h, size_t machines, struct view **vie
 {
 	struct tally_options options = {.children = true, .machines = machines};
 	struct tally *tally = NULL;
-	if (!view_new(h->session, view, &h->err) || !tally_new(*view, &options, &tally, &h->err))
+	if (!view_new(h->injection, view, &h->err) || !tally_new(*view, &options, &tally, &h->err))
 		printf("# %s\n", h->err.text);
 	return tally;
 }
@@ -593,8 +593,8 @@ static void test_records(void)
 	tally_free(t), view_free(view), hand_free(&h);
 
 	h = two_threads(4, 6, 1);
-	snprintf(injection_process(h.session, 0)->reason, 20, "a test");
-	injection_process(h.session, 0)->inexact = 1;
+	snprintf(injection_process(h.injection, 0)->reason, 20, "a test");
+	injection_process(h.injection, 0)->inexact = 1;
 	t = tally_of(&h, 1, &view);
 	ok(t && t->why && t->models_why && strstr(t->models_why, "a test"),
 	   "a record that is not exact gives no count of the stream either");
@@ -608,7 +608,7 @@ static void test_parts(void)
 	uint64_t entered[] = {2, 3, 4};
 	for (uint32_t part = 0; part < 2; part++) {
 		uint32_t index = hand_process(&h, RECORD_NONE, false);
-		struct record_process *p = injection_process(h.session, index);
+		struct record_process *p = injection_process(h.injection, index);
 		p->pid = 1000;
 		p->state = part ? RECORD_EXITED : RECORD_CONTINUED;
 		p->continues = part;

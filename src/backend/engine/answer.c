@@ -192,15 +192,15 @@ static void sum_process(struct answering *a)
 		a->models_why = "the engine's record of regions is damaged";
 }
 
-static bool look(struct answering *a, struct injection *session, uint32_t index)
+static bool look(struct answering *a, struct injection *injection, uint32_t index)
 {
-	const struct record_session *record = injection_record(session);
+	const struct record_head *record = injection_record(injection);
 	struct tally_options options = {.children = true,
 					.part = true,
 					.still_running = true,
 					.machines = a->machines,
 					.knowledge = a->known};
-	if (!view_process_new(session, index, &a->view, NULL) || index >= a->view->n_processes ||
+	if (!view_process_new(injection, index, &a->view, NULL) || index >= a->view->n_processes ||
 	    !regions_new(a->view, record->region_count, true, a->machines, &a->regions, NULL))
 		return false;
 	options.regions = a->regions;
@@ -242,7 +242,7 @@ static void answer_event(const struct answering *a, const struct execution_event
 		out->state = found->exact ? QUESTION_EXACT : QUESTION_MODELLED;
 }
 
-void answer_question(void *context, struct injection *session, uint32_t index, struct question *question)
+void answer_question(void *context, struct injection *injection, uint32_t index, struct question *question)
 {
 	struct answer_context *from = context;
 	if (!from->table)
@@ -251,9 +251,9 @@ void answer_question(void *context, struct injection *session, uint32_t index, s
 		from->known->keeps = true;
 	struct answering a = {.context = from, .question = question, .known = from->known};
 	struct event_table *table = from->table;
-	if (injection_record(session)->flags & RECORD_TRACE)
+	if (injection_record(injection)->flags & RECORD_TRACE)
 		a.machines = from->models->n ? from->models->n : 1;
-	bool known = table && look(&a, session, index);
+	bool known = table && look(&a, injection, index);
 	for (uint32_t i = 0; i < question->n; i++) {
 		struct question_event *out = &question->events[i];
 		struct execution_event found;

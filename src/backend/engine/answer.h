@@ -1,6 +1,6 @@
 /*
  * What a program that runs under the engine is told of its own counters (engine/wire/question.h): the answers of
- * the session's attendant, from the record as it is when the program asks.
+ * the injection's attendant, from the record as it is when the program asks.
  *
  * What always holds:
  *  1. A value is exact at the instant of the call that asked, or there is none: a thread's value is that of its
@@ -16,7 +16,7 @@
 
 struct question;
 
-/* Borrowed for the session's life; read in the attendant, as it was when that began. */
+/* Borrowed for the injection's life; read in the attendant, as it was when that began. */
 struct answer_context {
 	const struct counting_models *models; /* n 0: no machine runs */
 	/* the answering process's own, from its first question on: */
@@ -25,6 +25,6 @@ struct answer_context {
 };
 
 /* An injection_answer: context is a struct answer_context. */
-void answer_question(void *context, struct injection *session, uint32_t index, struct question *question);
+void answer_question(void *context, struct injection *injection, uint32_t index, struct question *question);
 
 #endif

@@ -154,7 +154,7 @@ static const char *lost(uint32_t bits)
 static bool add_process(struct calls_job *job, const struct view_process *p)
 {
 	struct locations *out = job->out;
-	struct record_calls *head = session_copy(p->session, p->record->calls, sizeof *head);
+	struct record_calls *head = injection_copy(p->injection, p->record->calls, sizeof *head);
 	struct record_module *modules = NULL;
 	struct record_call_arc *arcs = NULL;
 	bool done = false;
@@ -168,9 +168,10 @@ static bool add_process(struct calls_job *job, const struct view_process *p)
 	job->pid = p->record->pid;
 	if (head->lost)
 		out->arcs_why = lost(head->lost);
-	modules = session_copy(p->session, p->record->calls + head->modules,
-			       (uint64_t)head->n_modules * sizeof *modules + 1);
-	arcs = session_copy(p->session, p->record->calls + head->arcs, (uint64_t)head->n_arcs * sizeof *arcs + 1);
+	modules = injection_copy(p->injection, p->record->calls + head->modules,
+				 (uint64_t)head->n_modules * sizeof *modules + 1);
+	arcs = injection_copy(p->injection, p->record->calls + head->arcs,
+			      (uint64_t)head->n_arcs * sizeof *arcs + 1);
 	if (!modules || !arcs)
 		goto out;
 	for (uint32_t i = 0; i < head->n_modules; i++) {

@@ -38,7 +38,7 @@ void counting_end(struct counting *c)
 	if (!c)
 		return;
 	launch_abandon(&c->launch);
-	injection_free(c->session);
+	injection_free(c->injection);
 	if (c->models.release)
 		c->models.release(c->models.context);
 	location_plan_free(&c->plan);
@@ -62,7 +62,7 @@ static bool find_functions(void *context, const char *path, struct record_functi
 
 /* The machines run, and the stream is looked at, for the sake of an event only. */
 static void choose_trace(struct counting *c, const struct counting_options *options,
-			 struct injection_options *session)
+			 struct injection_options *wanted)
 {
 	bool modelled = false, addresses = false;
 	for (size_t i = 0; i < c->n; i++) {
@@ -72,29 +72,29 @@ static void choose_trace(struct counting *c, const struct counting_options *opti
 	if (!modelled)
 		c->models.n = 0;
 	if (c->models.n) {
-		session->machines = c->models.machines;
-		session->machine_count = c->models.n;
-		session->machine_bytes = c->models.bytes;
+		wanted->machines = c->models.machines;
+		wanted->machine_count = c->models.n;
+		wanted->machine_bytes = c->models.bytes;
 	}
-	session->watches = (const uint8_t(*)[4])c->plan.watches;
-	session->watch_count = c->plan.n_watches;
-	session->objects = c->plan.of == LOCATIONS_OF_DATA;
+	wanted->watches = (const uint8_t(*)[4])c->plan.watches;
+	wanted->watch_count = c->plan.n_watches;
+	wanted->objects = c->plan.of == LOCATIONS_OF_DATA;
 	/* what is counted by data is counted from the stream, even where the blocks have the sum */
-	session->trace = c->models.n > 0 || addresses || c->plan.n_watches > 0;
-	session->calls = c->calls, session->calls_alone = !c->children;
-	session->call_events = c->call_events, session->call_event_count = c->calls ? c->n : 0;
-	session->functions = c->calls && c->functions ? find_functions : NULL;
-	session->functions_context = (void *)(uintptr_t)c->functions;
+	wanted->trace = c->models.n > 0 || addresses || c->plan.n_watches > 0;
+	wanted->calls = c->calls, wanted->calls_alone = !c->children;
+	wanted->call_events = c->call_events, wanted->call_event_count = c->calls ? c->n : 0;
+	wanted->functions = c->calls && c->functions ? find_functions : NULL;
+	wanted->functions_context = (void *)(uintptr_t)c->functions;
 	c->fold = (struct fold_context){.plan = &c->plan, .events = c->events, .n = c->n, .inside = c->inside};
 	if (c->plan.of == LOCATIONS_OF_CODE)
-		session->fold_context = &c->fold;
+		wanted->fold_context = &c->fold;
 	c->answer = (struct answer_context){.models = &c->models};
-	session->answer = answer_question;
-	session->answer_context = &c->answer;
-	session->trace_bytes = options ? options->trace_bytes : 0;
-	session->blocks_most = options ? options->blocks_most : 0;
-	session->whole_blocks = options ? options->whole_blocks : 0;
-	c->machines = !session->trace ? 0 : c->models.n ? c->models.n : 1;
+	wanted->answer = answer_question;
+	wanted->answer_context = &c->answer;
+	wanted->trace_bytes = options ? options->trace_bytes : 0;
+	wanted->blocks_most = options ? options->blocks_most : 0;
+	wanted->whole_blocks = options ? options->whole_blocks : 0;
+	c->machines = !wanted->trace ? 0 : c->models.n ? c->models.n : 1;
 }
 
 /* What the program is to be shown of the machine. False: this one has less. */
@@ -123,19 +123,19 @@ static bool choose_cpu(const struct command *command, uint32_t *served, struct e
 
 /* What is kept is translated for counts of blocks alone; and where a way was linked before, nobody sees that the
  * block it leads to begins a basic block. */
-static bool may_keep(const struct counting *c, const struct injection_options *session)
+static bool may_keep(const struct counting *c, const struct injection_options *wanted)
 {
 	bool leaders = false;
 	for (size_t i = 0; i < c->n; i++)
 		leaders |= c->events[i].exact && exact_event_uses(c->events[i].exact, COUNT_BASIC_BLOCKS);
-	return c->n > 0 && !session->trace && !session->calls && !session->region_ranges && !session->served &&
-	       !leaders && c->plan.of == LOCATIONS_NONE && !session->blocks_most && !session->overflow_period;
+	return c->n > 0 && !wanted->trace && !wanted->calls && !wanted->region_ranges && !wanted->served &&
+	       !leaders && c->plan.of == LOCATIONS_NONE && !wanted->blocks_most && !wanted->overflow_period;
 }
 
 bool counting_start(const struct target *target, const struct execution_event *events, size_t n,
 		    const struct counting_options *options, struct counting **out, struct error *err)
 {
-	struct injection_options session = {.size = sizeof session, .fold = fold_part};
+	struct injection_options wanted = {.size = sizeof wanted, .fold = fold_part};
 	struct record_region_range *ranges = NULL;
 	struct counting *c;
 	*out = NULL;
@@ -172,10 +172,10 @@ bool counting_start(const struct target *target, const struct execution_event *e
 		location_plan_sample(&c->plan, target->overflow_period, target->overflow_skid, n);
 	if (target->call_graph && target->locations == LOCATIONS_OF_CODE)
 		c->calls = !(c->calls_why = calls_plan(c->events, n, &c->plan, c->call_events, c->calls_text));
-	session.overflow_period = target->overflow_period;
-	session.overflow_skid = target->overflow_skid;
-	choose_trace(c, options, &session);
-	if (n > 0 && !choose_cpu(target->command, &session.served, err))
+	wanted.overflow_period = target->overflow_period;
+	wanted.overflow_skid = target->overflow_skid;
+	choose_trace(c, options, &wanted);
+	if (n > 0 && !choose_cpu(target->command, &wanted.served, err))
 		goto fail;
 	if (!(c->asked = calloc(target->n_regions + 1, sizeof *c->asked))) {
 		error_no_memory(err);
@@ -185,21 +185,21 @@ bool counting_start(const struct target *target, const struct execution_event *e
 		const struct region_asked *asked = &target->regions[c->n_asked];
 		c->asked[c->n_asked] = (struct region_name){asked->name, asked->text, asked->kind};
 	}
-	if (!regions_plan(target->regions, target->n_regions, &ranges, &session.region_ranges, err))
+	if (!regions_plan(target->regions, target->n_regions, &ranges, &wanted.region_ranges, err))
 		goto fail;
-	session.regions = ranges, session.region_count = target->n_regions;
-	session.exclusive = target->exclusive;
-	session.times_calls = target->times_calls;
-	c->keeps_none = target->keep && n > 0 && !may_keep(c, &session);
+	wanted.regions = ranges, wanted.region_count = target->n_regions;
+	wanted.exclusive = target->exclusive;
+	wanted.times_calls = target->times_calls;
+	c->keeps_none = target->keep && n > 0 && !may_keep(c, &wanted);
 	if (target->keep && !c->keeps_none) {
 		kept_open(&c->kept, NULL, target->command->argv[0]);
-		kept_offer(&c->kept, &session);
+		kept_offer(&c->kept, &wanted);
 	}
 	/* what a file has is not made again */
-	if (!target->no_sharing && session.kept_bytes == 0 && may_keep(c, &session))
-		session.share = kept_share;
+	if (!target->no_sharing && wanted.kept_bytes == 0 && may_keep(c, &wanted))
+		wanted.share = kept_share;
 	/* the attendant is made first: it shall hold none of the command's descriptors */
-	if (n > 0 && !injection_new(&session, &c->session, err))
+	if (n > 0 && !injection_new(&wanted, &c->injection, err))
 		goto fail;
 	if (!launch_hold(target->command, &c->launch, err))
 		goto fail;
@@ -231,11 +231,11 @@ static void release(void *arg) { launch_release(arg); }
 
 bool counting_go(struct counting *c, struct error *err)
 {
-	if (c->session) {
-		switch (injection_take(c->session, c->launch.pid, release, &c->launch, err)) {
-		case SESSION_FAILED: c->launch.pid = 0; return false;
-		case SESSION_NOT_STARTED: /* launch_go() says why */
-		case SESSION_TAKEN: break;
+	if (c->injection) {
+		switch (injection_take(c->injection, c->launch.pid, release, &c->launch, err)) {
+		case INJECTION_FAILED: c->launch.pid = 0; return false;
+		case INJECTION_NOT_STARTED: /* launch_go() says why */
+		case INJECTION_TAKEN: break;
 		}
 	}
 	c->began_ns = counting_now_ns();

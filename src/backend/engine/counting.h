@@ -52,7 +52,7 @@ struct counting_models {
 	size_t (*watches)(void *context, const void *modelled, struct model_watch *out, size_t most,
 			  uint8_t *minus);
 	/* The event on a machine of the context, as it runs. *out stays the context's. False: why[size] and
-	 * hint[size] say why there is no count of it. Called in the session's attendant. */
+	 * hint[size] say why there is no count of it. Called in the injection's attendant. */
 	bool (*resolve)(void *context, const struct event *event, struct execution_event *out, char *why,
 			char *hint, size_t size);
 	/* called once: by counting_end(), or when counting_start() fails. NULL: borrowed until then */

@@ -21,8 +21,8 @@
 
 struct counting {
 	struct launch launch;
-	struct command command;    /* its strings are borrowed until stop */
-	struct injection *session; /* NULL: natively */
+	struct command command;      /* its strings are borrowed until stop */
+	struct injection *injection; /* NULL: natively */
 	struct execution_event *events;
 	size_t n;
 	struct counting_models models; /* n = 0: none */

@@ -19,7 +19,7 @@ bool counting_look(const struct counting *c, bool still_running, struct view **v
 		options.code_lines |= exact && (exact_event_uses(exact, COUNT_CODE_LINES) ||
 						exact_event_uses(exact, COUNT_CODE_PAGES));
 	}
-	if (!view_new(c->session, view, err) ||
+	if (!view_new(c->injection, view, err) ||
 	    (regions && !regions_new(*view, c->n_asked, c->children, c->machines, regions, err)))
 		return false;
 	options.regions = regions ? *regions : NULL;
@@ -95,8 +95,8 @@ bool counting_sample(struct counting *c, struct reading *readings, struct error 
 {
 	struct view *view = NULL;
 	struct tally *tally = NULL;
-	bool done = c->session == NULL || counting_look(c, true, &view, &tally, NULL, err);
-	for (size_t i = 0; done && c->session && i < c->n; i++) {
+	bool done = c->injection == NULL || counting_look(c, true, &view, &tally, NULL, err);
+	for (size_t i = 0; done && c->injection && i < c->n; i++) {
 		const struct execution_event *event = &c->events[i];
 		/* what runs has not handed in all of its access stream */
 		bool unknown = event->exact ? exact_event_unknown(event->exact, tally) ||
@@ -221,10 +221,10 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 		 ticks = c->times_calls ? counting_now_ticks() - c->began_ticks : 0;
 	if (ticks > 0)
 		c->clock = (struct syscall_clock){(double)ns / (double)ticks, c->began_ticks + ticks};
-	run->under_engine = c->session != NULL;
+	run->under_engine = c->injection != NULL;
 	run->n_events = c->n;
 	run->n_rows = 1;
-	if (c->session) {
+	if (c->injection) {
 		if (!counting_look(c, false, &view, &tally, &regions, err))
 			goto out;
 		check_laws(c, tally);

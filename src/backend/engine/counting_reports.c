@@ -18,9 +18,9 @@ bool counting_blocks(struct counting *c, enum blocks_by by, struct str *out, str
 	struct view *view = NULL;
 	struct blocks *blocks = NULL;
 	bool done = false;
-	if (!c->session)
+	if (!c->injection)
 		return ran_natively(err);
-	if (!view_new(c->session, &view, err) || !blocks_new(view, c->children, groups[by], &blocks, err))
+	if (!view_new(c->injection, &view, err) || !blocks_new(view, c->children, groups[by], &blocks, err))
 		goto out;
 	if (blocks->why) {
 		error_set(err, ERROR_UNSUPPORTED, "no basic blocks: %s", blocks->why);
@@ -39,7 +39,7 @@ bool counting_system_calls(struct counting *c, struct str *out, struct error *er
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	bool done = false;
-	if (!c->session)
+	if (!c->injection)
 		return ran_natively(err);
 	if (!counting_look(c, false, &view, &tally, NULL, err))
 		goto out;
@@ -58,9 +58,9 @@ out:
 bool counting_inputs(struct counting *c, struct str *out, struct error *err)
 {
 	struct view *view = NULL;
-	if (!c->session)
+	if (!c->injection)
 		return ran_natively(err);
-	if (!view_new(c->session, &view, err))
+	if (!view_new(c->injection, &view, err))
 		return false;
 	inputs_write(view, c->children, out);
 	view_free(view);
@@ -90,7 +90,7 @@ bool counting_locations(struct counting *c, struct locations *out, struct error 
 	struct execution_regions *regions = NULL;
 	bool done = false;
 	*out = (struct locations){0};
-	if (!c->session || c->plan.of == LOCATIONS_NONE)
+	if (!c->injection || c->plan.of == LOCATIONS_NONE)
 		return ran_natively(err);
 	if (!counting_look(c, false, &view, &tally, c->inside ? &regions : NULL, err))
 		goto out;

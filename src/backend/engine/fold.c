@@ -153,22 +153,22 @@ static struct fold_totals *totals_of(const struct view *view, const struct tally
 	return totals;
 }
 
-bool fold_part(const struct injection *session, uint32_t index, void **out, size_t *bytes, char why[160])
+bool fold_part(const struct injection *injection, uint32_t index, void **out, size_t *bytes, char why[160])
 {
-	const struct record_session *record = injection_record(session);
+	const struct record_head *record = injection_record(injection);
 	uint32_t machines = !(record->flags & RECORD_TRACE) ? 0
 			    : record->machine_count         ? record->machine_count
 							    : 1;
 	struct tally_options options = {.children = true,
 					.part = true,
 					.machines = machines < FOLD_MACHINES_MOST ? machines : FOLD_MACHINES_MOST};
-	const struct fold_context *wanted = injection_fold_context(session);
+	const struct fold_context *wanted = injection_fold_context(injection);
 	struct locations places = {0};
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	struct error err = {0};
 	*out = NULL;
-	if (view_part(session, index, &view, &err) &&
+	if (view_part(injection, index, &view, &err) &&
 	    regions_new(view, record->region_count, true, 0, &options.regions, &err) &&
 	    tally_new(view, &options, &tally, &err) &&
 	    (!wanted || locations_fill(wanted->plan, view, true, wanted->inside ? options.regions : NULL,

@@ -223,7 +223,7 @@ static void forget_hints(struct hinting *h)
 static void *make(const struct hinting *h, size_t *bytes)
 {
 	struct injection_options options = {.size = sizeof options, .alone = true};
-	struct injection *session = NULL;
+	struct injection *injection = NULL;
 	struct error err = {0};
 	VEC(struct kept_module) modules = {0};
 	VEC(struct kept_hint) hints = {0};
@@ -239,9 +239,9 @@ static void *make(const struct hinting *h, size_t *bytes)
 	}
 	options.make = modules.items, options.make_modules = modules.count;
 	options.make_hints = hints.items, options.make_hint_count = hints.count;
-	if (done && hints.count && trial_execute(&options, 0, &session, &err))
-		made = injection_made(session, bytes);
-	injection_free(session);
+	if (done && hints.count && trial_execute(&options, 0, &injection, &err))
+		made = injection_made(injection, bytes);
+	injection_free(injection);
 	vec_free(&modules);
 	vec_free(&hints);
 	return made;
@@ -296,14 +296,14 @@ void kept_update(const struct kept_use *kept, const struct view *view)
 	forget_hints(&h);
 }
 
-void *kept_share(const struct injection *session, const uint32_t *entries, size_t n, size_t *bytes)
+void *kept_share(const struct injection *injection, const uint32_t *entries, size_t n, size_t *bytes)
 {
 	struct hinting h = {0};
 	struct error err = {0};
 	void *made = NULL;
 	for (size_t i = 0; i < n && !h.failed; i++) {
 		struct view *view;
-		if (!view_part(session, entries[i], &view, &err))
+		if (!view_part(injection, entries[i], &view, &err))
 			continue;
 		const struct view_process *p = entries[i] < view->n_processes ? &view->processes[entries[i]]
 									      : NULL;

@@ -21,11 +21,11 @@ struct kept_use {
 
 /* folder: NULL: the user's (store/cache/cache.h). argv0: as the program was named. */
 void kept_open(struct kept_use *kept, const char *folder, const char *argv0);
-/* Says where the pieces are; kept is borrowed until the session is made. */
+/* Says where the pieces are; kept is borrowed until the injection is made. */
 struct injection_options;
 void kept_offer(const struct kept_use *kept, struct injection_options *options);
 /* Pieces of what these entries have executed: injection_share (engine/inject/injection.h). */
-void *kept_share(const struct injection *session, const uint32_t *entries, size_t n, size_t *bytes);
+void *kept_share(const struct injection *injection, const uint32_t *entries, size_t n, size_t *bytes);
 void kept_update(const struct kept_use *kept, const struct view *view);
 void kept_close(struct kept_use *kept);
 

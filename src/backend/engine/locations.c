@@ -425,7 +425,7 @@ static uint64_t *copy_sites(struct location_fill *job, const struct view_process
 	*words = 0;
 	if (!offset || !count)
 		return NULL;
-	if (!(copy = injection_copy_words(p->session, offset, count * job->plan->n_watches, words)))
+	if (!(copy = injection_copy_words(p->injection, offset, count * job->plan->n_watches, words)))
 		job->no_memory = true;
 	return copy;
 }
@@ -464,12 +464,12 @@ static bool read_templates(const struct view_process *owner, struct templates *t
 	_Static_assert(sizeof(struct trace_block) % 8 == 0 && sizeof(struct trace_item) % 8 == 0,
 		       "templates are words");
 	if (blocks->offset && blocks->count > blocks->inherited)
-		t->block_words = injection_copy_words(owner->session, blocks->offset,
+		t->block_words = injection_copy_words(owner->injection, blocks->offset,
 						      (uint64_t)(blocks->count - blocks->inherited) *
 							      (sizeof(struct trace_block) / 8),
 						      &t->n_blocks);
 	if (items->offset && items->count > items->inherited)
-		t->item_words = injection_copy_words(owner->session, items->offset,
+		t->item_words = injection_copy_words(owner->injection, items->offset,
 						     (uint64_t)(items->count - items->inherited) *
 							     (sizeof(struct trace_item) / 8),
 						     &t->n_items);
@@ -536,7 +536,7 @@ static void add_sample(void *arg, uint32_t index, uint64_t address, const struct
 /* The log: each sample at its instruction; those of blocks that are not known are lost. */
 static void add_process_log(struct location_fill *job, const struct view_process *p)
 {
-	uint64_t words, *head = p->record->site_items ? injection_copy_words(p->session, p->record->site_items,
+	uint64_t words, *head = p->record->site_items ? injection_copy_words(p->injection, p->record->site_items,
 									     OVERFLOW_FIRST, &words)
 						      : NULL;
 	if (!head || words <= OVERFLOW_LOST) {
@@ -544,7 +544,7 @@ static void add_process_log(struct location_fill *job, const struct view_process
 		return; /* none was written */
 	}
 	uint64_t n = OVERFLOW_FIRST + head[OVERFLOW_ENTRIES], got;
-	uint64_t *log = injection_copy_words(p->session, p->record->site_items, n, &got);
+	uint64_t *log = injection_copy_words(p->injection, p->record->site_items, n, &got);
 	job->no_memory |= !log;
 	job->out->events[0].lost += head[OVERFLOW_LOST];
 	for (uint64_t i = OVERFLOW_FIRST; log && i < n && !job->no_memory; i++) {

@@ -22,7 +22,7 @@ struct object_fill {
 
 static uint64_t *copy(struct object_fill *job, uint64_t offset, uint64_t bytes, uint64_t *words)
 {
-	uint64_t *copied = injection_copy_words(job->p->session, job->p->record->objects + offset,
+	uint64_t *copied = injection_copy_words(job->p->injection, job->p->record->objects + offset,
 						(bytes ? bytes : 8) / 8, words);
 	job->no_memory |= !copied;
 	return copied;

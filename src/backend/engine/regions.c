@@ -9,7 +9,7 @@
 
 /* The record of one process image, checked. */
 struct region_image {
-	const struct injection *session; /* whose record it is in */
+	const struct injection *injection; /* whose record it is in */
 	uint64_t offset;
 	struct record_regions *record; /* a copy; so is all that it leads to */
 	char *names;
@@ -137,7 +137,7 @@ static void *copied(struct region_numbering *job, const struct region_image *ima
 	record_regions_lay_out(&layout);
 	void *copy = NULL;
 	if (n && offset <= layout.bytes && n * entry_bytes <= layout.bytes - offset)
-		copy = session_copy(image->session, image->offset + offset, n * entry_bytes);
+		copy = injection_copy(image->injection, image->offset + offset, n * entry_bytes);
 	if (n && !copy)
 		damaged(job->regions);
 	return copy;
@@ -239,7 +239,7 @@ static bool load(struct region_numbering *job, struct region_image *image, bool 
 	image->count = count;
 	image->record = image->offset % RECORD_PAGE
 				? NULL
-				: session_copy(image->session, image->offset, sizeof *image->record);
+				: injection_copy(image->injection, image->offset, sizeof *image->record);
 	if (!image->record) {
 		damaged(job->regions);
 		return true;
@@ -281,13 +281,13 @@ static bool add_image(struct region_numbering *job, const struct view_process *p
 {
 	uint64_t offset = p->record->regions;
 	struct region_image *image = job->images;
-	while (image && (image->offset != offset || image->session != p->session))
+	while (image && (image->offset != offset || image->injection != p->injection))
 		image = image->next;
 	if (!image) {
 		if (!(image = calloc(1, sizeof *image)))
 			return error_no_memory(err);
 		image->offset = offset;
-		image->session = p->session;
+		image->injection = p->injection;
 		image->next = job->images;
 		job->images = image;
 		if (!load(job, image, count, err))
@@ -310,7 +310,7 @@ static bool add_image_models(struct execution_regions *r, const struct region_im
 	}
 	for (unsigned of_alone = 0; of_alone <= r->exclusive; of_alone++) {
 		struct model_counts *sums = r->models + (of_alone ? r->n * r->machines : 0);
-		if (!(all = injection_copy_words(image->session, of_alone ? alone : offset,
+		if (!(all = injection_copy_words(image->injection, of_alone ? alone : offset,
 						 (uint64_t)image->n_regions * words, &got)))
 			return error_no_memory(err);
 		for (uint64_t w = 0; w < got; w++) {
@@ -353,7 +353,7 @@ bool regions_new(const struct view *view, size_t n_asked, bool children, size_t 
 		goto out;
 	}
 	r->view = view, r->n_processes = view->n_processes, r->n_asked = n_asked, r->machines = machines;
-	r->exclusive = (injection_record(view->session)->flags & RECORD_EXCLUSIVE) != 0;
+	r->exclusive = (injection_record(view->injection)->flags & RECORD_EXCLUSIVE) != 0;
 	for (size_t i = 0; i < n_asked; i++)
 		if (!vec_push(&job.all, ((struct counted_region){.asked = true}))) {
 			error_no_memory(err);

@@ -37,7 +37,7 @@ static void copy_models(struct tally *t, size_t machines, const struct seat *sea
 	struct model_counts *whole;
 	if (offset == 0)
 		return; /* nothing came of it: the instructions will tell */
-	copy = injection_copy_words(seat->thread->session, offset, bytes / sizeof *copy, &words);
+	copy = injection_copy_words(seat->thread->injection, offset, bytes / sizeof *copy, &words);
 	whole = copy ? calloc(1, bytes) : NULL;
 	if (whole)
 		memcpy(whole, copy, words * sizeof *copy);

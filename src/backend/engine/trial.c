@@ -235,7 +235,7 @@ static int executable_file(void)
 	return fd;
 }
 
-bool trial_execute(const struct injection_options *options, unsigned groups, struct injection **session,
+bool trial_execute(const struct injection_options *options, unsigned groups, struct injection **injection,
 		   struct error *err)
 {
 	char path[64];
@@ -248,7 +248,7 @@ bool trial_execute(const struct injection_options *options, unsigned groups, str
 	size_t bytes = (size_t)(trial_program_end - trial_program);
 	int status, file = executable_file();
 	bool done = false;
-	*session = NULL;
+	*injection = NULL;
 	if (file < 0 || write(file, trial_program, bytes) != (ssize_t)bytes) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot create a test program");
 		goto out;
@@ -268,12 +268,12 @@ bool trial_execute(const struct injection_options *options, unsigned groups, str
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 	if (options->make) /* the file may be one that the engine cannot follow: the caller says nothing of it */
 		command.stderr_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	if (!injection_new(options, session, err) || !launch_hold(&command, &launch, err))
+	if (!injection_new(options, injection, err) || !launch_hold(&command, &launch, err))
 		goto out;
-	enum injection_taken taken = injection_take(*session, launch.pid, release, &launch, err);
-	if (taken == SESSION_FAILED)
+	enum injection_taken taken = injection_take(*injection, launch.pid, release, &launch, err);
+	if (taken == INJECTION_FAILED)
 		launch.pid = 0;
-	if (taken == SESSION_FAILED || !launch_go(&launch, &command, err))
+	if (taken == INJECTION_FAILED || !launch_go(&launch, &command, err))
 		goto out;
 	while (waitpid(launch.pid, &status, 0) < 0 && errno == EINTR)
 		continue;
@@ -291,18 +291,18 @@ static bool run(struct engine_trial *trial, struct error *err)
 {
 	bool traced = trial->traced;
 	unsigned groups = trial_groups() & ~trial->without;
-	struct injection *session = NULL;
+	struct injection *injection = NULL;
 	struct view *view = NULL;
 	struct tally *tally = NULL;
 	struct injection_options stream = {.size = sizeof stream, .trace = traced, .alone = true};
 	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = traced};
-	bool done = trial_execute(&stream, groups, &session, err) && view_new(session, &view, err) &&
+	bool done = trial_execute(&stream, groups, &injection, err) && view_new(injection, &view, err) &&
 		    tally_new(view, &options, &tally, err) && right(tally, groups, err);
 	if (done)
 		judge_counts(trial, tally, groups);
 	tally_free(tally);
 	view_free(view);
-	injection_free(session);
+	injection_free(injection);
 	return done;
 }
 

@@ -25,10 +25,10 @@ bool trial_counts(struct engine_trial *trial, const struct exact_event *event);
 unsigned trial_groups(void);
 bool trial_truth(enum exact_count count, unsigned groups, uint64_t *truth);
 
-/* Runs the trial program in a record of these options. *session is the caller's, also on failure. */
+/* Runs the trial program in a record of these options. *injection is the caller's, also on failure. */
 struct injection;
 struct injection_options;
-bool trial_execute(const struct injection_options *options, unsigned groups, struct injection **session,
+bool trial_execute(const struct injection_options *options, unsigned groups, struct injection **injection,
 		   struct error *err);
 
 /* A finding of that, for diagnose(): NO with the reason, or WORKS, whose detail the caller says. NULL: there is no

@@ -134,12 +134,12 @@ static bool has_record(const struct takeover *how, const struct record_process *
 {
 	uint64_t token = 0, at;
 	uint32_t parent;
-	while (!(at = __atomic_load_n(&process->session_at, __ATOMIC_RELAXED)) && process->forked &&
+	while (!(at = __atomic_load_n(&process->record_at, __ATOMIC_RELAXED)) && process->forked &&
 	       (parent = __atomic_load_n(&process->parent, __ATOMIC_RELAXED)) <
 		       (uint32_t)(process - how->processes))
 		process = &how->processes[parent];
 	struct iovec local = {&token, sizeof token},
-		     remote = {(void *)(at + offsetof(struct record_session, token)), sizeof token};
+		     remote = {(void *)(at + offsetof(struct record_head, token)), sizeof token};
 	return at && process_vm_readv(pid, &local, 1, &remote, 1, 0) == sizeof token && token == how->token &&
 	       maps_record(how, pid, at);
 }
@@ -340,7 +340,7 @@ static bool pass_on(const struct takeover *how, const struct attendant_duties *d
 static void serve(struct takeover *how, const struct attendant_duties *duties, bool own)
 {
 	struct share share = {.socket = -1};
-	struct record_session *record = how->record;
+	struct record_head *record = how->record;
 	const struct timespec patience = {1, 0};
 	int answerer = -1;
 	for (uint32_t seen = 0;;) {
@@ -413,7 +413,7 @@ static void serve(struct takeover *how, const struct attendant_duties *duties, b
 }
 
 /* Whatever ends this process, the kernel says so in the record: SIGKILL leaves it no time to do that itself. */
-static void show_life(struct record_session *record)
+static void show_life(struct record_head *record)
 {
 	static struct robust_list entry;
 	static struct robust_list_head head;
@@ -425,7 +425,7 @@ static void show_life(struct record_session *record)
 }
 
 /* The one thing that a signal handler of the attendant's own process needs; no other process sees it set. */
-static struct record_session *served;
+static struct record_head *served;
 
 /* tare is gone: programs that wait for an answer find that nobody serves them any more, and go on natively. */
 static void leave(int signal)

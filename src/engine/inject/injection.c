@@ -36,24 +36,24 @@ static uint64_t largest_file(void)
 
 static void fold(void *arg)
 {
-	struct injection *session = arg;
-	record_lock(session, F_WRLCK);
-	fold_parts(session, session->fold, session->whole_blocks);
-	record_lock(session, F_UNLCK);
+	struct injection *injection = arg;
+	record_lock(injection, F_WRLCK);
+	fold_parts(injection, injection->fold, injection->whole_blocks);
+	record_lock(injection, F_UNLCK);
 }
 
 /* The path of a module of a process's call graph; false: there is none. */
-static bool called_module(const struct injection *session, const struct record_process *process, uint32_t number,
+static bool called_module(const struct injection *injection, const struct record_process *process, uint32_t number,
 			  char path[256])
 {
 	struct record_calls head;
 	struct record_module module;
 	off_t at = (off_t)process->calls;
-	if (!at || pread(session->how.fd, &head, sizeof head, at) != sizeof head || number >= head.n_modules ||
+	if (!at || pread(injection->how.fd, &head, sizeof head, at) != sizeof head || number >= head.n_modules ||
 	    number >= RECORD_CALL_MODULES || head.modules > RECORD_FILE_BYTES)
 		return false;
 	at += (off_t)(head.modules + number * sizeof module);
-	if (pread(session->how.fd, &module, sizeof module, at) != sizeof module)
+	if (pread(injection->how.fd, &module, sizeof module, at) != sizeof module)
 		return false;
 	memcpy(path, module.path, sizeof module.path);
 	path[sizeof module.path] = '\0';
@@ -63,19 +63,19 @@ static bool called_module(const struct injection *session, const struct record_p
 /* In the attendant. */
 static void find_functions(void *arg, uint32_t index)
 {
-	struct injection *session = arg;
-	struct record_process *process = &session->how.processes[index];
+	struct injection *injection = arg;
+	struct record_process *process = &injection->how.processes[index];
 	struct record_function *all = NULL;
 	char path[256];
 	size_t n = 0;
 	process->functions = 0;
-	if (!session->functions || !called_module(session, process, process->ask_module, path) ||
-	    !session->functions(session->functions_context, path, &all, &n))
+	if (!injection->functions || !called_module(injection, process, process->ask_module, path) ||
+	    !injection->functions(injection->functions_context, path, &all, &n))
 		return;
 	struct record_functions head = {.n = n};
-	uint64_t bytes = sizeof head + n * sizeof *all, offset = session_reserve(session->how.record, bytes);
-	if (offset && pwrite(session->how.fd, &head, sizeof head, (off_t)offset) == sizeof head &&
-	    pwrite(session->how.fd, all, n * sizeof *all, (off_t)(offset + sizeof head)) ==
+	uint64_t bytes = sizeof head + n * sizeof *all, offset = injection_reserve(injection->how.record, bytes);
+	if (offset && pwrite(injection->how.fd, &head, sizeof head, (off_t)offset) == sizeof head &&
+	    pwrite(injection->how.fd, all, n * sizeof *all, (off_t)(offset + sizeof head)) ==
 		    (ssize_t)(n * sizeof *all)) {
 		process->functions_bytes = bytes;
 		process->functions = offset;
@@ -85,30 +85,30 @@ static void find_functions(void *arg, uint32_t index)
 
 static void answer(void *arg, uint32_t index)
 {
-	struct injection *session = arg;
-	uint64_t offset = session->how.processes[index].question;
-	struct question *question = session_copy(session, offset, sizeof *question);
+	struct injection *injection = arg;
+	uint64_t offset = injection->how.processes[index].question;
+	struct question *question = injection_copy(injection, offset, sizeof *question);
 	if (!question || question->bytes != sizeof *question || question->n > QUESTION_EVENTS) {
 		free(question);
 		return;
 	}
-	session->own_socket = -1; /* of this process's copy: the attendant has closed it */
-	session->answer(session->answer_context, session, index, question);
+	injection->own_socket = -1; /* of this process's copy: the attendant has closed it */
+	injection->answer(injection->answer_context, injection, index, question);
 	question->answered = 1;
-	if (pwrite(session->how.fd, question, sizeof *question, (off_t)offset) != (ssize_t)sizeof *question)
+	if (pwrite(injection->how.fd, question, sizeof *question, (off_t)offset) != (ssize_t)sizeof *question)
 		question->answered = 0; /* as the record's copy says */
 	free(question);
 }
 
-const void *injection_fold_context(const struct injection *session) { return session->fold_context; }
+const void *injection_fold_context(const struct injection *injection) { return injection->fold_context; }
 
 /* In the attendant's maker. */
 static bool share(void *arg, const struct takeover *how, const uint32_t *entries, size_t n, struct takeover *fresh)
 {
-	struct injection *session = arg;
+	struct injection *injection = arg;
 	size_t bytes = 0;
-	session->own_socket = -1; /* of this process's copy: the attendant has closed it */
-	void *pieces = session->share(session, entries, n, &bytes);
+	injection->own_socket = -1; /* of this process's copy: the attendant has closed it */
+	void *pieces = injection->share(injection, entries, n, &bytes);
 	bool done = pieces && setup_renew(how, pieces, bytes, fresh);
 	free(pieces);
 	return done;
@@ -116,108 +116,109 @@ static bool share(void *arg, const struct takeover *how, const uint32_t *entries
 
 bool injection_new(const struct injection_options *options, struct injection **out, struct error *err)
 {
-	struct injection *session = calloc(1, sizeof *session);
+	struct injection *injection = calloc(1, sizeof *injection);
 	*out = NULL;
-	if (!session || !(session->holds = calloc(1, sizeof *session->holds))) {
-		free(session);
+	if (!injection || !(injection->holds = calloc(1, sizeof *injection->holds))) {
+		free(injection);
 		return error_no_memory(err);
 	}
 	int sockets[2] = {-1, -1};
-	session->own_socket = -1;
-	session->how = (struct takeover){
+	injection->own_socket = -1;
+	injection->how = (struct takeover){
 		.fd = -1, .image_fd = -1, .own_socket = -1, .image_bytes = setup_image_bytes()};
-	session->file_bytes = largest_file();
-	session->how.fd = memory_file("tare-record");
-	session->how.image_fd = memory_file("tare-engine");
-	if (session->how.fd < 0 || session->how.image_fd < 0) {
+	injection->file_bytes = largest_file();
+	injection->how.fd = memory_file("tare-record");
+	injection->how.image_fd = memory_file("tare-engine");
+	if (injection->how.fd < 0 || injection->how.image_fd < 0) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot create the engine's record (memfd_create(2))");
 		goto fail;
 	}
-	if (session->file_bytes < (1u << 30)) {
+	if (injection->file_bytes < (1u << 30)) {
 		error_set(err, ERROR_LIMIT,
 			  "the limit on file sizes (ulimit -f) is too small for the engine's record");
 		error_hint(err, "run 'ulimit -f unlimited'");
 		goto fail;
 	}
-	if (ftruncate(session->how.fd, (off_t)session->file_bytes)) {
+	if (ftruncate(injection->how.fd, (off_t)injection->file_bytes)) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot size the engine's record (ftruncate(2))");
 		goto fail;
 	}
-	if (lseek(session->how.fd, 0, SEEK_DATA) < 0 && errno != ENXIO) {
+	if (lseek(injection->how.fd, 0, SEEK_DATA) < 0 && errno != ENXIO) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot search the engine's record for data (lseek(2))");
 		goto fail;
 	}
 	/* whoever gets hold of the file may write to it, but not take pages from under those who have it mapped */
-	fcntl(session->how.fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
-	if (ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) ||
-	    !setup_image(session->how.image_fd)) {
+	fcntl(injection->how.fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
+	if (ftruncate(injection->how.image_fd, (off_t)injection->how.image_bytes) ||
+	    !setup_image(injection->how.image_fd)) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the engine's image (pwrite(2))");
 		goto fail;
 	}
 	void *memory = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-			    session->how.fd, 0);
+			    injection->how.fd, 0);
 	if (memory == MAP_FAILED) {
 		error_set_errno(err, ERROR_LIMIT, errno, "cannot map the engine's record");
 		goto fail;
 	}
-	struct record_session *record = memory;
-	session->how.record = record;
-	session->how.processes = (struct record_process *)((char *)memory + RECORD_PROCESSES_OFFSET);
+	struct record_head *record = memory;
+	injection->how.record = record;
+	injection->how.processes = (struct record_process *)((char *)memory + RECORD_PROCESSES_OFFSET);
 	record->magic = RECORD_MAGIC;
 	if (getrandom(&record->token, sizeof record->token, GRND_NONBLOCK) != sizeof record->token)
 		record->token = (uint64_t)time(NULL) << 32 | (uint64_t)getpid();
 	record->flags = RECORD_FOLLOW;
 	record->cache_bytes = options ? options->cache_bytes : 0;
 	record->blocks_most = options ? options->blocks_most : 0;
-	record->served = session->how.served = options ? options->served : 0;
-	session->fold = options ? options->fold : NULL;
-	session->fold_context = options ? options->fold_context : NULL;
-	session->functions = options ? options->functions : NULL;
-	session->functions_context = options ? options->functions_context : NULL;
-	session->share = options ? options->share : NULL;
-	session->answer = options ? options->answer : NULL;
-	session->answer_context = options ? options->answer_context : NULL;
-	session->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
+	record->served = injection->how.served = options ? options->served : 0;
+	injection->fold = options ? options->fold : NULL;
+	injection->fold_context = options ? options->fold_context : NULL;
+	injection->functions = options ? options->functions : NULL;
+	injection->functions_context = options ? options->functions_context : NULL;
+	injection->share = options ? options->share : NULL;
+	injection->answer = options ? options->answer : NULL;
+	injection->answer_context = options ? options->answer_context : NULL;
+	injection->whole_blocks = options && options->whole_blocks ? options->whole_blocks : WHOLE_BLOCKS;
 	record->next_offset = RECORD_SPACE_OFFSET;
-	if (options && !setup_options(session, options)) {
+	if (options && !setup_options(injection, options)) {
 		error_set_errno(err, ERROR_SYSTEM, errno,
 				"cannot write the machines, regions and translations into the engine's image");
 		goto fail;
 	}
 	if (options && options->alone)
 		record->flags &= ~(uint32_t)RECORD_FOLLOW;
-	if (!setup_seal(session)) {
+	if (!setup_seal(injection)) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot seal the engine's image (fcntl(2))");
 		goto fail;
 	}
-	void *whole = mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, session->how.fd, 0);
-	session->whole = whole == MAP_FAILED ? NULL : whole;
+	void *whole = mmap(NULL, injection->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE, injection->how.fd,
+			   0);
+	injection->whole = whole == MAP_FAILED ? NULL : whole;
 	if (options && options->alone) {
-		*out = session;
+		*out = injection;
 		return true;
 	}
 	if (!own_sockets(sockets)) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot make the attendant's sockets");
 		goto fail;
 	}
-	session->how.own_socket = sockets[0], session->own_socket = sockets[1];
-	const struct attendant_duties duties = {.fold = session->fold ? fold : NULL,
+	injection->how.own_socket = sockets[0], injection->own_socket = sockets[1];
+	const struct attendant_duties duties = {.fold = injection->fold ? fold : NULL,
 						.functions = find_functions,
-						.answer = session->answer ? answer : NULL,
-						.share = session->share ? share : NULL,
-						.arg = session};
-	session->attendant = attendant_start(&session->how, &duties);
-	if (session->attendant < 0) {
+						.answer = injection->answer ? answer : NULL,
+						.share = injection->share ? share : NULL,
+						.arg = injection};
+	injection->attendant = attendant_start(&injection->how, &duties);
+	if (injection->attendant < 0) {
 		error_set_errno(err, ERROR_SYSTEM, errno, "cannot start the engine's attendant");
 		goto fail;
 	}
-	record->attendant_pid = (uint32_t)session->attendant;
-	close(session->how.own_socket); /* its end */
-	session->how.own_socket = -1;
-	*out = session;
+	record->attendant_pid = (uint32_t)injection->attendant;
+	close(injection->how.own_socket); /* its end */
+	injection->how.own_socket = -1;
+	*out = injection;
 	return true;
 fail:
-	injection_free(session);
+	injection_free(injection);
 	return false;
 }
 
@@ -225,10 +226,10 @@ static enum injection_taken give_up(pid_t pid)
 {
 	int status;
 	if (!end_process(pid))
-		return SESSION_FAILED;
+		return INJECTION_FAILED;
 	while (waitpid(pid, &status, __WALL) >= 0 ? !WIFEXITED(status) && !WIFSIGNALED(status) : errno == EINTR)
 		continue;
-	return SESSION_FAILED;
+	return INJECTION_FAILED;
 }
 
 /* At its exec, before its first instruction: a traced program has been denied the rights that its file would give
@@ -247,7 +248,7 @@ static bool check_program(pid_t pid, struct error *err)
 	return error_hint(err, "use --on perf, or run tare as root if the program's rights are the reason");
 }
 
-enum injection_taken injection_take(struct injection *session, pid_t pid, void (*release)(void *), void *arg,
+enum injection_taken injection_take(struct injection *injection, pid_t pid, void (*release)(void *), void *arg,
 				    struct error *err)
 {
 	if (ptrace((enum __ptrace_request)PTRACE_SEIZE, pid, NULL,
@@ -270,50 +271,50 @@ enum injection_taken injection_take(struct injection *session, pid_t pid, void (
 			return give_up(pid);
 		}
 		if (!WIFSTOPPED(status))
-			return SESSION_NOT_STARTED;
+			return INJECTION_NOT_STARTED;
 		if (status >> 16 == PTRACE_EVENT_EXEC && !check_program(pid, err))
 			return give_up(pid);
 		if (status >> 16 == PTRACE_EVENT_EXEC)
-			return takeover_at_exec(&session->how, pid, RECORD_NONE, &entry, err) ? SESSION_TAKEN
-											      : give_up(pid);
+			return takeover_at_exec(&injection->how, pid, RECORD_NONE, &entry, err) ? INJECTION_TAKEN
+												: give_up(pid);
 		takeover_pass(pid, status, PTRACE_CONT);
 	}
 }
 
-void injection_free(struct injection *session)
+void injection_free(struct injection *injection)
 {
-	if (!session)
+	if (!injection)
 		return;
-	struct record_session *record = session->how.record;
-	for (size_t i = 0; i < session->n_own; i++)
-		injection_free(session->own[i].session);
-	free(session->own);
-	if (session->own_socket >= 0)
-		close(session->own_socket);
-	if (session->how.own_socket >= 0)
-		close(session->how.own_socket);
-	if (session->attendant > 0) {
+	struct record_head *record = injection->how.record;
+	for (size_t i = 0; i < injection->n_own; i++)
+		injection_free(injection->own[i].injection);
+	free(injection->own);
+	if (injection->own_socket >= 0)
+		close(injection->own_socket);
+	if (injection->how.own_socket >= 0)
+		close(injection->how.own_socket);
+	if (injection->attendant > 0) {
 		record->attendant_pid = 0;
 		for (uint32_t i = 0; i < record->process_count && i < RECORD_PROCESSES_MAX; i++)
-			if (session->how.processes[i].ask == RECORD_ASK_EXEC)
-				syscall(SYS_futex, &session->how.processes[i].ask, FUTEX_WAKE, 1, NULL, NULL, 0);
+			if (injection->how.processes[i].ask == RECORD_ASK_EXEC)
+				syscall(SYS_futex, &injection->how.processes[i].ask, FUTEX_WAKE, 1, NULL, NULL, 0);
 	}
-	if (session->attendant > 0) {
-		bool ends = end_process(session->attendant);
-		while (ends && waitpid(session->attendant, NULL, 0) < 0 && errno == EINTR)
+	if (injection->attendant > 0) {
+		bool ends = end_process(injection->attendant);
+		while (ends && waitpid(injection->attendant, NULL, 0) < 0 && errno == EINTR)
 			continue;
 	}
-	bool own_table = record && (const unsigned char *)record != session->whole;
-	if (session->whole)
-		munmap((void *)session->whole, session->file_bytes);
+	bool own_table = record && (const unsigned char *)record != injection->whole;
+	if (injection->whole)
+		munmap((void *)injection->whole, injection->file_bytes);
 	if (own_table)
 		munmap(record, RECORD_SPACE_OFFSET);
-	if (session->how.fd >= 0)
-		close(session->how.fd);
-	if (session->how.image_fd >= 0)
-		close(session->how.image_fd);
-	free(session->holds);
-	free(session);
+	if (injection->how.fd >= 0)
+		close(injection->how.fd);
+	if (injection->how.image_fd >= 0)
+		close(injection->how.image_fd);
+	free(injection->holds);
+	free(injection);
 }
 
 const char *injection_refuses(const char *path)

@@ -5,8 +5,8 @@
  *
  * What always holds:
  *  1. The caller traces nothing after injection_take: the engine has detached already. Programs that the first one
- *     execs later are taken over by a process of the session's own, the attendant (attendant.h).
- *  2. The caller waits for its process; the session waits for the attendant only.
+ *     execs later are taken over by a process of the injection's own, the attendant (attendant.h).
+ *  2. The caller waits for its process; the injection waits for the attendant only.
  *  3. The record may be read at any time; it grows while programs run, and is whole when they have ended.
  */
 #ifndef TARE_ENGINE_INJECT_INJECTION_H
@@ -23,24 +23,25 @@
 struct injection;
 
 /* Makes of a finished part what is to be known of it for ever, with the totals of the part that it continues
- * (struct view_process) in it. Called in a process of the session's own while the program runs. On success *totals
- * is freed with free(); why is a reason for the counts not being exact, or empty. */
-typedef bool injection_fold(const struct injection *session, uint32_t index, void **totals, size_t *bytes,
+ * (struct view_process) in it. Called in a process of the injection's own while the program runs. On success
+ * *totals is freed with free(); why is a reason for the counts not being exact, or empty. */
+typedef bool injection_fold(const struct injection *injection, uint32_t index, void **totals, size_t *bytes,
 			    char why[160]);
 
 /* The functions of a module's file, as struct record_functions has them; *out is freed with free(). Called in the
- * session's attendant. False: they are not known. */
+ * injection's attendant. False: they are not known. */
 struct record_function;
 typedef bool injection_functions(void *context, const char *path, struct record_function **out, size_t *n);
 
 /* Answers a program's question (wire/question.h) of process `index`, of the struct question that is copied. Called
- * in a process of the session's own while the program runs. */
+ * in a process of the injection's own while the program runs. */
 struct question;
-typedef void injection_answer(void *context, struct injection *session, uint32_t index, struct question *question);
+typedef void injection_answer(void *context, struct injection *injection, uint32_t index,
+			      struct question *question);
 
-/* Makes pieces (wire/kept.h) of what these entries of the record have executed, in a process of the session's own
- * while programs run; freed with free(). NULL: there are none. */
-typedef void *injection_share(const struct injection *session, const uint32_t *entries, size_t n, size_t *bytes);
+/* Makes pieces (wire/kept.h) of what these entries of the record have executed, in a process of the injection's
+ * own while programs run; freed with free(). NULL: there are none. */
+typedef void *injection_share(const struct injection *injection, const uint32_t *entries, size_t n, size_t *bytes);
 
 /* Translations that are kept (wire/kept.h) */
 struct kept_module;
@@ -102,69 +103,69 @@ struct injection_options {
 /* On success *out is the caller's, to be freed by injection_free(); options may be NULL. */
 bool injection_new(const struct injection_options *options, struct injection **out, struct error *err);
 
-const void *injection_fold_context(const struct injection *session);
+const void *injection_fold_context(const struct injection *injection);
 
 /* A record to look at only, from a file of its form, which stays the caller's: no program can be started in it. */
 bool injection_read(int fd, struct injection **out, struct error *err);
 
 /* What became of the held process. */
 enum injection_taken {
-	SESSION_TAKEN,       /* it runs under the engine, from its first instruction */
-	SESSION_NOT_STARTED, /* the exec failed: the process ended and was reaped; err is not set */
-	SESSION_FAILED,      /* err says why; the process was ended and reaped */
+	INJECTION_TAKEN,       /* it runs under the engine, from its first instruction */
+	INJECTION_NOT_STARTED, /* the exec failed: the process ended and was reaped; err is not set */
+	INJECTION_FAILED,      /* err says why; the process was ended and reaped */
 };
 
 /* The process `pid`, a child of the caller, is held before its execve. `release` lets it go and returns at once
  * (it may not wait for the exec: the process is traced). */
-enum injection_taken injection_take(struct injection *session, pid_t pid, void (*release)(void *), void *arg,
+enum injection_taken injection_take(struct injection *injection, pid_t pid, void (*release)(void *), void *arg,
 				    struct error *err);
 
-/* The whole table, shared with the runtimes. */
-struct record_session *injection_record(const struct injection *session);
-struct record_process *injection_process(const struct injection *session, uint32_t index);
+/* The record's head, shared with the runtimes. */
+struct record_head *injection_record(const struct injection *injection);
+struct record_process *injection_process(const struct injection *injection, uint32_t index);
 
 /* Looks for records that processes have made for themselves (own.h); how many there are now. They stay the
- * session's. */
-size_t session_gather(struct injection *session);
-size_t session_own_count(const struct injection *session); /* as session_gather() found them */
-/* The i-th. Its entry 0 continues entry *index of *parent, the session or an earlier one of these. */
-const struct injection *session_own(const struct injection *session, size_t i, const struct injection **parent,
-				    uint32_t *index);
+ * injection's. */
+size_t injection_gather(struct injection *injection);
+size_t injection_own_count(const struct injection *injection); /* as injection_gather() found them */
+/* The i-th. Its entry 0 continues entry *index of *parent, the injection or an earlier one of these. */
+const struct injection *injection_own(const struct injection *injection, size_t i, const struct injection **parent,
+				      uint32_t *index);
 
-/* The record's file; stays the session's. For tests, which write records of their own. */
-int injection_fd(const struct injection *session);
+/* The record's file; stays the injection's. For tests, which write records of their own. */
+int injection_fd(const struct injection *injection);
 
 /* Room in the record, as the runtimes take it; 0: a program has written over what says where there is some. */
-uint64_t session_reserve(struct record_session *record, uint64_t bytes);
+uint64_t injection_reserve(struct record_head *record, uint64_t bytes);
 
 /* Maps bytes of the record from offset on (a multiple of the page size), readable. NULL when there is no memory or
  * the offset is not in the file. To be released by injection_unmap(). */
-const void *injection_map(const struct injection *session, uint64_t offset, uint64_t bytes);
-void injection_unmap(const struct injection *session, const void *address, uint64_t bytes);
+const void *injection_map(const struct injection *injection, uint64_t offset, uint64_t bytes);
+void injection_unmap(const struct injection *injection, const void *address, uint64_t bytes);
 
 /* A copy of the record's 64-bit words from offset on, up to the last one that was ever written (not counting the
  * zeros of pages never touched behind it): *words of them, at most `most`. Reading a mapping would allocate the
  * untouched pages; this does not. The caller frees it with free(); NULL when memory ran out. */
-uint64_t *injection_copy_words(const struct injection *session, uint64_t offset, uint64_t most, uint64_t *words);
+uint64_t *injection_copy_words(const struct injection *injection, uint64_t offset, uint64_t most, uint64_t *words);
 
 /* A private copy of bytes of the record, which no program can change while it is read. The caller frees it with
  * free(); NULL when memory ran out or the file does not have them. */
-void *session_copy(const struct injection *session, uint64_t offset, uint64_t bytes);
+void *injection_copy(const struct injection *injection, uint64_t offset, uint64_t bytes);
 
 /* How much of the record's file is in use. An entry of the record that is not damaged claims no more. */
-uint64_t session_data_bytes(const struct injection *session);
+uint64_t injection_data_bytes(const struct injection *injection);
 
 /* The pieces that the first program's process has made; freed with free(). NULL: there are none. */
-void *injection_made(const struct injection *session, size_t *bytes);
+void *injection_made(const struct injection *injection, size_t *bytes);
 /* Tells engines apart, and processors that the same code is translated differently for. */
 uint64_t injection_engine_sum(void);
 
 /* While it is held, no part is folded; nests. */
-void injection_hold(const struct injection *session);
-void injection_let_go(const struct injection *session);
+void injection_hold(const struct injection *injection);
+void injection_let_go(const struct injection *injection);
 
 /* Ends the attendant and releases the record. Programs that still run go on, uncounted. */
-void injection_free(struct injection *session);
+void injection_free(struct injection *injection);
 
 /* Why the program's file cannot be run under the engine ("it is a set-user-ID program", "it is a 32-bit program"),
  * or NULL when it can. path: as found, not searched. */

@@ -22,7 +22,7 @@ struct injection {
 	/* where the attendant tells of records that processes have made for themselves; -1 */
 	int own_socket;
 	struct {
-		struct injection *session;
+		struct injection *injection;
 		const struct injection *parent;
 		uint32_t index;
 	} * own;
@@ -38,8 +38,8 @@ static inline uint64_t whole_pages(uint64_t bytes)
  * for; then nobody can change it any more. False: errno says why. */
 uint64_t setup_image_bytes(void);
 bool setup_image(int fd);
-bool setup_options(struct injection *session, const struct injection_options *options);
-bool setup_seal(struct injection *session);
+bool setup_options(struct injection *injection, const struct injection_options *options);
+bool setup_seal(struct injection *injection);
 /* A file of its own, as the one of `how`, with these pieces behind those that it has: its fields in *fresh. */
 bool setup_renew(const struct takeover *how, const void *pieces, size_t bytes, struct takeover *fresh);
 int memory_file(
@@ -47,6 +47,6 @@ int memory_file(
 
 /* record_file.c: a lock of the file's first byte; it ends with the process that has it, whatever happens to that.
  * type: as of fcntl(2). */
-void record_lock(const struct injection *session, short type);
+void record_lock(const struct injection *injection, short type);
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * Records of their own: a process that is about to change its user, group, capabilities or namespaces leaves the
- * session's record for one that it has made itself (runtime/record/own.c), so that neither it nor the processes
+ * injection's record for one that it has made itself (runtime/record/own.c), so that neither it nor the processes
  * it leaves can write over the others' counts.
  *
  *     process: makes a file, asks ──► attendant: takes the file from it, checks it ──► tare: reads it as another record
  *                                       └ serves the requests of that record from then on
  *
  * What always holds: the file is one in memory that nobody can cut; the entry that the new record continues was
- * the session's when the process asked.
+ * the injection's when the process asked.
  */
 #ifndef TARE_ENGINE_INJECT_OWN_H
 #define TARE_ENGINE_INJECT_OWN_H

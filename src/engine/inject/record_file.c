@@ -12,14 +12,14 @@
 #include "engine/inject/injection_internal.h"
 #include "engine/inject/own.h"
 
-void record_lock(const struct injection *session, short type)
+void record_lock(const struct injection *injection, short type)
 {
 	struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-	while (fcntl(session->how.fd, F_SETLKW, &lock) && errno == EINTR)
+	while (fcntl(injection->how.fd, F_SETLKW, &lock) && errno == EINTR)
 		continue;
 }
 
-uint64_t session_reserve(struct record_session *record, uint64_t bytes)
+uint64_t injection_reserve(struct record_head *record, uint64_t bytes)
 {
 	uint64_t offset = __atomic_fetch_add(&record->next_offset, whole_pages(bytes), __ATOMIC_ACQ_REL);
 	bool sound = offset % RECORD_PAGE == 0 && offset >= RECORD_SPACE_OFFSET && offset <= RECORD_FILE_BYTES &&
@@ -29,128 +29,128 @@ uint64_t session_reserve(struct record_session *record, uint64_t bytes)
 
 bool injection_read(int fd, struct injection **out, struct error *err)
 {
-	struct injection *session = calloc(1, sizeof *session);
+	struct injection *injection = calloc(1, sizeof *injection);
 	struct stat st;
 	*out = NULL;
-	if (!session || !(session->holds = calloc(1, sizeof *session->holds))) {
-		free(session);
+	if (!injection || !(injection->holds = calloc(1, sizeof *injection->holds))) {
+		free(injection);
 		return error_no_memory(err);
 	}
-	session->how.image_fd = session->how.own_socket = session->own_socket = -1;
-	session->how.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (session->how.fd < 0 || fstat(fd, &st)) {
+	injection->how.image_fd = injection->how.own_socket = injection->own_socket = -1;
+	injection->how.fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (injection->how.fd < 0 || fstat(fd, &st)) {
 		error_set_errno(err, ERROR_IO, errno, "cannot read the engine's record");
 		goto fail;
 	}
-	session->file_bytes = (uint64_t)st.st_size & ~(uint64_t)(RECORD_PAGE - 1);
-	void *whole = session->file_bytes >= RECORD_SPACE_OFFSET
-			      ? mmap(NULL, session->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE,
-				     session->how.fd, 0)
+	injection->file_bytes = (uint64_t)st.st_size & ~(uint64_t)(RECORD_PAGE - 1);
+	void *whole = injection->file_bytes >= RECORD_SPACE_OFFSET
+			      ? mmap(NULL, injection->file_bytes, PROT_READ, MAP_SHARED | MAP_NORESERVE,
+				     injection->how.fd, 0)
 			      : MAP_FAILED;
 	if (whole != MAP_FAILED) {
-		session->whole = whole;
-		session->how.record = whole;
-		session->how.processes = (struct record_process *)((char *)whole + RECORD_PROCESSES_OFFSET);
+		injection->whole = whole;
+		injection->how.record = whole;
+		injection->how.processes = (struct record_process *)((char *)whole + RECORD_PROCESSES_OFFSET);
 	}
-	if (whole == MAP_FAILED || session->how.record->magic != RECORD_MAGIC) {
+	if (whole == MAP_FAILED || injection->how.record->magic != RECORD_MAGIC) {
 		error_set(err, ERROR_SYNTAX, "the file is not a record of this engine");
 		goto fail;
 	}
-	*out = session;
+	*out = injection;
 	return true;
 fail:
-	injection_free(session);
+	injection_free(injection);
 	return false;
 }
 
 /* A record that a process made for itself; takes the file. NULL: there is no memory. */
 static struct injection *read_own(int fd)
 {
-	struct injection *session = calloc(1, sizeof *session);
+	struct injection *injection = calloc(1, sizeof *injection);
 	struct stat st = {0};
 	void *table = MAP_FAILED;
-	if (session && (session->holds = calloc(1, sizeof *session->holds)) && fstat(fd, &st) == 0 &&
+	if (injection && (injection->holds = calloc(1, sizeof *injection->holds)) && fstat(fd, &st) == 0 &&
 	    (uint64_t)st.st_size >= RECORD_SPACE_OFFSET)
 		table = mmap(NULL, RECORD_SPACE_OFFSET, PROT_READ, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (table == MAP_FAILED) {
-		if (session)
-			free(session->holds);
-		free(session);
+		if (injection)
+			free(injection->holds);
+		free(injection);
 		close(fd);
 		return NULL;
 	}
-	session->file_bytes = (uint64_t)st.st_size & ~(uint64_t)(RECORD_PAGE - 1);
-	session->own_socket = -1;
-	session->how = (struct takeover){
+	injection->file_bytes = (uint64_t)st.st_size & ~(uint64_t)(RECORD_PAGE - 1);
+	injection->own_socket = -1;
+	injection->how = (struct takeover){
 		.fd = fd,
 		.image_fd = -1,
 		.own_socket = -1,
 		.record = table,
 		.processes = (struct record_process *)((char *)table + RECORD_PROCESSES_OFFSET)};
-	return session;
+	return injection;
 }
 
-static bool is_file(const struct injection *session, uint64_t inode)
+static bool is_file(const struct injection *injection, uint64_t inode)
 {
 	struct stat st;
-	return fstat(session->how.fd, &st) == 0 && st.st_ino == inode;
+	return fstat(injection->how.fd, &st) == 0 && st.st_ino == inode;
 }
 
-size_t session_gather(struct injection *session)
+size_t injection_gather(struct injection *injection)
 {
 	uint64_t inode;
 	uint32_t index;
-	for (int fd; session->own_socket >= 0 && (fd = own_next(session->own_socket, &inode, &index)) >= 0;) {
-		const struct injection *parent = is_file(session, inode) ? session : NULL;
-		for (size_t i = 0; i < session->n_own && !parent; i++)
-			if (is_file(session->own[i].session, inode))
-				parent = session->own[i].session;
-		void *grown = realloc(session->own, (session->n_own + 1) * sizeof *session->own);
+	for (int fd; injection->own_socket >= 0 && (fd = own_next(injection->own_socket, &inode, &index)) >= 0;) {
+		const struct injection *parent = is_file(injection, inode) ? injection : NULL;
+		for (size_t i = 0; i < injection->n_own && !parent; i++)
+			if (is_file(injection->own[i].injection, inode))
+				parent = injection->own[i].injection;
+		void *grown = realloc(injection->own, (injection->n_own + 1) * sizeof *injection->own);
 		struct injection *own = read_own(fd);
-		session->own = grown ? grown : session->own;
+		injection->own = grown ? grown : injection->own;
 		if (!grown || !own || !parent) { /* the entry that it continues says that there is one */
 			injection_free(own);
 			continue;
 		}
-		session->own[session->n_own].session = own, session->own[session->n_own].parent = parent;
-		session->own[session->n_own++].index = index;
+		injection->own[injection->n_own].injection = own, injection->own[injection->n_own].parent = parent;
+		injection->own[injection->n_own++].index = index;
 	}
-	return session->n_own;
+	return injection->n_own;
 }
 
-size_t session_own_count(const struct injection *session) { return session->n_own; }
+size_t injection_own_count(const struct injection *injection) { return injection->n_own; }
 
-const struct injection *session_own(const struct injection *session, size_t i, const struct injection **parent,
-				    uint32_t *index)
+const struct injection *injection_own(const struct injection *injection, size_t i, const struct injection **parent,
+				      uint32_t *index)
 {
-	*parent = session->own[i].parent;
-	*index = session->own[i].index;
-	return session->own[i].session;
+	*parent = injection->own[i].parent;
+	*index = injection->own[i].index;
+	return injection->own[i].injection;
 }
 
-struct record_session *injection_record(const struct injection *session) { return session->how.record; }
+struct record_head *injection_record(const struct injection *injection) { return injection->how.record; }
 
-struct record_process *injection_process(const struct injection *session, uint32_t index)
+struct record_process *injection_process(const struct injection *injection, uint32_t index)
 {
-	return &session->how.processes[index];
+	return &injection->how.processes[index];
 }
 
-int injection_fd(const struct injection *session) { return session->how.fd; }
+int injection_fd(const struct injection *injection) { return injection->how.fd; }
 
-const void *injection_map(const struct injection *session, uint64_t offset, uint64_t bytes)
+const void *injection_map(const struct injection *injection, uint64_t offset, uint64_t bytes)
 {
-	if (offset % RECORD_PAGE || offset > session->file_bytes || bytes > session->file_bytes - offset ||
+	if (offset % RECORD_PAGE || offset > injection->file_bytes || bytes > injection->file_bytes - offset ||
 	    bytes == 0)
 		return NULL;
-	if (session->whole)
-		return session->whole + offset;
-	void *address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, session->how.fd, (off_t)offset);
+	if (injection->whole)
+		return injection->whole + offset;
+	void *address = mmap(NULL, bytes, PROT_READ, MAP_SHARED, injection->how.fd, (off_t)offset);
 	return address == MAP_FAILED ? NULL : address;
 }
 
-void injection_unmap(const struct injection *session, const void *address, uint64_t bytes)
+void injection_unmap(const struct injection *injection, const void *address, uint64_t bytes)
 {
-	if (address && !session->whole)
+	if (address && !injection->whole)
 		munmap((void *)address, bytes);
 }
 
@@ -183,13 +183,13 @@ static bool copy_data(int fd, uint64_t from, uint64_t to, char *copy)
 	return true;
 }
 
-uint64_t *injection_copy_words(const struct injection *session, uint64_t offset, uint64_t most, uint64_t *words)
+uint64_t *injection_copy_words(const struct injection *injection, uint64_t offset, uint64_t most, uint64_t *words)
 {
-	int fd = session->how.fd;
-	uint64_t end = most > (session->file_bytes - offset) / 8 ? session->file_bytes : offset + most * 8,
+	int fd = injection->how.fd;
+	uint64_t end = most > (injection->file_bytes - offset) / 8 ? injection->file_bytes : offset + most * 8,
 		 last = offset;
 	*words = 0;
-	if (offset > session->file_bytes)
+	if (offset > injection->file_bytes)
 		return NULL;
 	for (off_t at = (off_t)offset; (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < end;) {
 		at = lseek(fd, at, SEEK_HOLE);
@@ -207,41 +207,41 @@ uint64_t *injection_copy_words(const struct injection *session, uint64_t offset,
 	return copy;
 }
 
-void *session_copy(const struct injection *session, uint64_t offset, uint64_t bytes)
+void *injection_copy(const struct injection *injection, uint64_t offset, uint64_t bytes)
 {
-	if (bytes == 0 || offset > session->file_bytes || bytes > session->file_bytes - offset)
+	if (bytes == 0 || offset > injection->file_bytes || bytes > injection->file_bytes - offset)
 		return NULL;
 	char *copy = calloc(1, bytes);
 	bool whole = copy && bytes <= COPIED_AT_ONCE; /* holes read as zeros */
-	if (copy && !(whole ? read_data(session->how.fd, offset, offset + bytes, copy)
-			    : copy_data(session->how.fd, offset, offset + bytes, copy))) {
+	if (copy && !(whole ? read_data(injection->how.fd, offset, offset + bytes, copy)
+			    : copy_data(injection->how.fd, offset, offset + bytes, copy))) {
 		free(copy);
 		return NULL;
 	}
 	return copy;
 }
 
-void *injection_made(const struct injection *session, size_t *bytes)
+void *injection_made(const struct injection *injection, size_t *bytes)
 {
-	const struct record_process *first = &session->how.processes[0];
+	const struct record_process *first = &injection->how.processes[0];
 	*bytes = first->kept_bytes;
-	return first->kept ? session_copy(session, first->kept, first->kept_bytes) : NULL;
+	return first->kept ? injection_copy(injection, first->kept, first->kept_bytes) : NULL;
 }
 
-uint64_t session_data_bytes(const struct injection *session)
+uint64_t injection_data_bytes(const struct injection *injection)
 {
 	struct stat st;
-	return fstat(session->how.fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
+	return fstat(injection->how.fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
 }
 
-void injection_hold(const struct injection *session)
+void injection_hold(const struct injection *injection)
 {
-	if ((*session->holds)++ == 0)
-		record_lock(session, F_RDLCK);
+	if ((*injection->holds)++ == 0)
+		record_lock(injection, F_RDLCK);
 }
 
-void injection_let_go(const struct injection *session)
+void injection_let_go(const struct injection *injection)
 {
-	if (--*session->holds == 0)
-		record_lock(session, F_UNLCK);
+	if (--*injection->holds == 0)
+		record_lock(injection, F_UNLCK);
 }

@@ -43,12 +43,12 @@ bool setup_image(int fd)
 }
 
 /* Where the bytes are in the image's file; 0 on failure. */
-static uint64_t append_image(struct injection *session, const void *bytes, size_t n)
+static uint64_t append_image(struct injection *injection, const void *bytes, size_t n)
 {
-	uint64_t offset = session->how.image_bytes;
-	session->how.image_bytes += whole_pages(n);
-	bool done = ftruncate(session->how.image_fd, (off_t)session->how.image_bytes) == 0 &&
-		    pwrite(session->how.image_fd, bytes, n, (off_t)offset) == (ssize_t)n;
+	uint64_t offset = injection->how.image_bytes;
+	injection->how.image_bytes += whole_pages(n);
+	bool done = ftruncate(injection->how.image_fd, (off_t)injection->how.image_bytes) == 0 &&
+		    pwrite(injection->how.image_fd, bytes, n, (off_t)offset) == (ssize_t)n;
 	return done ? offset : 0;
 }
 
@@ -64,17 +64,18 @@ static bool seal(int fd)
 }
 
 /* From now on nobody can change what programs begin with. */
-bool setup_seal(struct injection *session)
+bool setup_seal(struct injection *injection)
 {
-	session->how.token = session->how.record->token;
-	session->how.setup_offset = append_image(session, session->how.record, sizeof *session->how.record);
-	return session->how.setup_offset && seal(session->how.image_fd);
+	injection->how.token = injection->how.record->token;
+	injection->how.setup_offset = append_image(injection, injection->how.record,
+						   sizeof *injection->how.record);
+	return injection->how.setup_offset && seal(injection->how.image_fd);
 }
 
 /* What is to be done with the access stream. */
-static bool set_trace(struct injection *session, const struct injection_options *options)
+static bool set_trace(struct injection *injection, const struct injection_options *options)
 {
-	struct record_session *record = session->how.record;
+	struct record_head *record = injection->how.record;
 	size_t bytes = options->machine_count * options->machine_bytes;
 	if (options->trace)
 		record->flags |= RECORD_TRACE | (options->watch_count ? RECORD_SITES : 0) |
@@ -108,35 +109,35 @@ static bool set_trace(struct injection *session, const struct injection_options 
 	record->machine_count = (uint32_t)options->machine_count;
 	if (bytes == 0)
 		return true;
-	return (record->machines = append_image(session, options->machines, bytes)) != 0;
+	return (record->machines = append_image(injection, options->machines, bytes)) != 0;
 }
 
 /* The regions that are counted apart. */
-static bool set_regions(struct injection *session, const struct injection_options *options)
+static bool set_regions(struct injection *injection, const struct injection_options *options)
 {
-	struct record_session *record = session->how.record;
+	struct record_head *record = injection->how.record;
 	size_t bytes = options->region_ranges * sizeof(struct record_region_range);
 	record->region_ranges = (uint32_t)options->region_ranges;
 	record->region_count = (uint32_t)options->region_count;
 	if (bytes == 0)
 		return true;
-	return (record->regions = append_image(session, options->regions, bytes)) != 0;
+	return (record->regions = append_image(injection, options->regions, bytes)) != 0;
 }
 
 /* Pieces that may be used: they are looked at where they cannot change any more. Of what cannot be had, or is not
  * right, nobody is told: the file's bytes are there for nothing then. */
-static void take_pieces(struct injection *session, const struct injection_options *options)
+static void take_pieces(struct injection *injection, const struct injection_options *options)
 {
 	enum { PART_BYTES = 128 << 10 };
-	int fd = session->how.image_fd;
+	int fd = injection->how.image_fd;
 	size_t n = options->kept_bytes, at = 0;
-	uint64_t offset = session->how.image_bytes;
+	uint64_t offset = injection->how.image_bytes;
 	char *part = malloc(PART_BYTES);
 	if (!part || ftruncate(fd, (off_t)(offset + whole_pages(n)))) {
 		free(part);
 		return;
 	}
-	session->how.image_bytes += whole_pages(n);
+	injection->how.image_bytes += whole_pages(n);
 	while (at < n) {
 		ssize_t got = read(options->kept_fd, part, n - at < PART_BYTES ? n - at : PART_BYTES);
 		if (got < 0 && errno == EINTR)
@@ -151,18 +152,18 @@ static void take_pieces(struct injection *session, const struct injection_option
 	if (copy == MAP_FAILED)
 		return;
 	if (options->kept_right(options->kept_context, copy, n))
-		session->how.record->kept = offset, session->how.record->kept_bytes = n;
+		injection->how.record->kept = offset, injection->how.record->kept_bytes = n;
 	munmap(copy, n);
 }
 
 /* Translations: those that are kept, and what some are to be made of. */
-static bool set_kept(struct injection *session, const struct injection_options *options)
+static bool set_kept(struct injection *injection, const struct injection_options *options)
 {
-	struct record_session *record = session->how.record;
+	struct record_head *record = injection->how.record;
 	size_t modules = options->make_modules * sizeof *options->make,
 	       hints = options->make_hint_count * sizeof *options->make_hints;
 	if (options->kept_bytes)
-		take_pieces(session, options);
+		take_pieces(injection, options);
 	if (!modules)
 		return true;
 	char *both = malloc(modules + hints);
@@ -172,14 +173,14 @@ static bool set_kept(struct injection *session, const struct injection_options *
 	memcpy(both + modules, options->make_hints, hints);
 	record->make_modules = (uint32_t)options->make_modules;
 	record->make_hints = (uint32_t)options->make_hint_count;
-	record->make = append_image(session, both, modules + hints);
+	record->make = append_image(injection, both, modules + hints);
 	free(both);
 	return record->make != 0;
 }
 
-bool setup_options(struct injection *session, const struct injection_options *options)
+bool setup_options(struct injection *injection, const struct injection_options *options)
 {
-	return set_trace(session, options) && set_regions(session, options) && set_kept(session, options);
+	return set_trace(injection, options) && set_regions(injection, options) && set_kept(injection, options);
 }
 
 uint64_t setup_image_bytes(void) { return whole_pages((uint64_t)(engine_image_end - engine_image)); }
@@ -187,7 +188,7 @@ uint64_t setup_image_bytes(void) { return whole_pages((uint64_t)(engine_image_en
 bool setup_renew(const struct takeover *how, const void *pieces, size_t bytes, struct takeover *fresh)
 {
 	struct injection next = {.how = {.image_fd = -1, .image_bytes = setup_image_bytes()}};
-	struct record_session setup;
+	struct record_head setup;
 	/* of the image, not the record: that one programs may have written over */
 	if (pread(how->image_fd, &setup, sizeof setup, (off_t)how->setup_offset) != (ssize_t)sizeof setup ||
 	    setup.machines || setup.regions || bytes > SHARED_MOST_BYTES - setup.kept_bytes)

@@ -394,7 +394,7 @@ static void fill_modules(struct borrower *in, struct record_process *process)
 	char path[64], line[4400];
 	uint64_t bytes = (MODULES_ROOM * sizeof(struct record_module) + RECORD_PAGE - 1) &
 			 ~(uint64_t)(RECORD_PAGE - 1);
-	uint64_t offset = session_reserve(in->how->record, bytes);
+	uint64_t offset = injection_reserve(in->how->record, bytes);
 	if (!offset)
 		return;
 	struct record_module *modules = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, in->how->fd,
@@ -501,24 +501,24 @@ static bool map_and_start(struct borrower *in, uint32_t entry, struct error *err
 				      MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (stack < 0 && stack > -4096)
 		return error_set_errno(err, ERROR_LIMIT, (int)-stack, "cannot map the engine's stack");
-	int64_t session = map_file(in, (uint64_t)stack, how->fd, O_RDWR, 0, RECORD_SPACE_OFFSET,
-				   PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
-	int64_t image = session < 0 ? session
-				    : map_file(in, (uint64_t)stack, first ? how->first_fd : how->image_fd,
-					       O_RDONLY, START_IMAGE_PLACE, image_bytes,
-					       PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE);
+	int64_t record = map_file(in, (uint64_t)stack, how->fd, O_RDWR, 0, RECORD_SPACE_OFFSET,
+				  PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
+	int64_t image = record < 0 ? record
+				   : map_file(in, (uint64_t)stack, first ? how->first_fd : how->image_fd, O_RDONLY,
+					      START_IMAGE_PLACE, image_bytes, PROT_READ | PROT_WRITE | PROT_EXEC,
+					      MAP_PRIVATE);
 	if (image < 0) {
-		const char *more = refusal(in, session >= 0, image);
+		const char *more = refusal(in, record >= 0, image);
 		borrowed_call(in, SYS_munmap, (uint64_t)stack, STACK_BYTES, 0, 0, 0, 0);
-		if (session >= 0)
-			borrowed_call(in, SYS_munmap, (uint64_t)session, RECORD_SPACE_OFFSET, 0, 0, 0, 0);
+		if (record >= 0)
+			borrowed_call(in, SYS_munmap, (uint64_t)record, RECORD_SPACE_OFFSET, 0, 0, 0, 0);
 		return error_set_errno(err, ERROR_LIMIT, (int)-image, "cannot map the engine into the program%s",
 				       more);
 	}
-	how->processes[entry].session_at = (uint64_t)session;
+	how->processes[entry].record_at = (uint64_t)record;
 	start.setup = (uint64_t)image + (first ? how->first_setup : how->setup_offset);
 	start.modules = in->modules;
-	start.session = (uint64_t)session, start.image = (uint64_t)image, start.stack = (uint64_t)stack;
+	start.record = (uint64_t)record, start.image = (uint64_t)image, start.stack = (uint64_t)stack;
 	uint64_t top = ((uint64_t)stack + STACK_BYTES - sizeof start) & ~63ull;
 	if (!write_memory(in, top, &start, sizeof start))
 		return lost(in, err, "write the engine's start");

@@ -13,12 +13,12 @@
 #define TAKEOVER_PTRACE_OPTIONS (PTRACE_O_TRACEEXEC | PTRACE_O_TRACESYSGOOD)
 
 struct takeover {
-	struct record_session *record;
+	struct record_head *record;
 	struct record_process *processes;
 	int fd;                /* the record's, in the process that calls takeover_at_exec() */
 	int image_fd;          /* the runtime's flat image, sealed against writing */
 	uint64_t image_bytes;  /* with what lies behind it: the setup, machines, regions */
-	uint64_t setup_offset; /* in it: struct record_session */
+	uint64_t setup_offset; /* in it: struct record_head */
 	/* the image before the first one with translations (share.h), for processes whose memory is limited */
 	bool renewed;
 	int first_fd;

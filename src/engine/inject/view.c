@@ -27,13 +27,13 @@ static void mark_unfinished(struct view_process *p, const char *why)
 /* An entry claims bytes of its record. All that is claimed together is no more than what has been written, unless
  * the record is damaged: thousands of entries that claim the same millions of blocks would keep the reader busy
  * for ever. */
-static uint64_t written(const struct injection *session)
+static uint64_t written(const struct injection *injection)
 {
 	const struct injection *parent;
-	uint64_t bytes = session_data_bytes(session);
+	uint64_t bytes = injection_data_bytes(injection);
 	uint32_t index;
-	for (size_t i = 0; i < session_own_count(session); i++)
-		bytes += session_data_bytes(session_own(session, i, &parent, &index));
+	for (size_t i = 0; i < injection_own_count(injection); i++)
+		bytes += injection_data_bytes(injection_own(injection, i, &parent, &index));
 	return bytes;
 }
 
@@ -41,7 +41,7 @@ static bool claim(struct view *view, uint64_t bytes)
 {
 	view->claimed += bytes;
 	if (view->claimed > view->written)
-		view->written = written(view->session); /* programs run on */
+		view->written = written(view->injection); /* programs run on */
 	return view->claimed <= view->written;
 }
 
@@ -63,7 +63,7 @@ static void copy_area(struct view *view, struct view_process *p, const struct re
 	if (out->own > most || bytes > area->bytes || area->offset % RECORD_PAGE || (!gone && !claim(view, bytes)))
 		mark(p, "its record is damaged");
 	else
-		out->entries = session_copy(p->session, area->offset, bytes);
+		out->entries = injection_copy(p->injection, area->offset, bytes);
 	if (!out->entries) {
 		mark(p, "its record cannot be read");
 		out->own = 0, out->count = out->inherited;
@@ -73,7 +73,7 @@ static void copy_area(struct view *view, struct view_process *p, const struct re
 /* One thread's, at `at`; false: it is not to be used. */
 static bool copy_thread(struct view *view, struct view_process *p, uint64_t at, struct view_thread *t)
 {
-	struct record_thread *record = at % RECORD_PAGE ? NULL : session_copy(p->session, at, sizeof *record);
+	struct record_thread *record = at % RECORD_PAGE ? NULL : injection_copy(p->injection, at, sizeof *record);
 	t->record = record;
 	if (!record || !claim(view, sizeof *record)) {
 		mark(p, "its record cannot be read");
@@ -93,7 +93,7 @@ static bool copy_threads(struct view *view, struct view_process *p, struct error
 {
 	size_t capacity = 0;
 	for (uint64_t at = p->record->first_thread; at;) {
-		struct view_thread t = {.session = p->session};
+		struct view_thread t = {.injection = p->injection};
 		if (p->n_threads == RECORD_THREADS_MOST) {
 			mark(p, "its record is damaged");
 			break;
@@ -107,8 +107,8 @@ static bool copy_threads(struct view *view, struct view_process *p, struct error
 		}
 		bool usable = copy_thread(view, p, at, &t);
 		if (usable)
-			t.counters = injection_copy_words(p->session, t.record->counters, t.record->counters_most,
-							  &t.n_counters);
+			t.counters = injection_copy_words(p->injection, t.record->counters,
+							  t.record->counters_most, &t.n_counters);
 		if (!usable || !t.counters) {
 			free((void *)t.record);
 			if (usable)
@@ -315,7 +315,7 @@ static void copy_totals(struct view *view, struct view_process *p)
 	if (!p->record->totals)
 		return; /* moved on to the next part's */
 	if (!(p->record->totals % RECORD_PAGE) && claim(view, p->record->totals_bytes))
-		p->totals = session_copy(p->session, p->record->totals, p->record->totals_bytes);
+		p->totals = injection_copy(p->injection, p->record->totals, p->record->totals_bytes);
 	p->totals_bytes = p->record->totals_bytes;
 	if (!p->totals)
 		mark(p, "its record cannot be read");
@@ -362,14 +362,14 @@ static bool load(struct view *view, struct view_process *p, bool counts, struct 
 	return true;
 }
 
-static uint32_t entries_of(const struct injection *session)
+static uint32_t entries_of(const struct injection *injection)
 {
-	uint32_t count = __atomic_load_n(&injection_record(session)->process_count, __ATOMIC_ACQUIRE);
+	uint32_t count = __atomic_load_n(&injection_record(injection)->process_count, __ATOMIC_ACQUIRE);
 	return count < RECORD_PROCESSES_MAX ? count : RECORD_PROCESSES_MAX;
 }
 
 /* A record's entries keep their order: a child names its parent by its number there. */
-static void add_entries(struct view *view, const struct injection *session, uint32_t count,
+static void add_entries(struct view *view, const struct injection *injection, uint32_t count,
 			struct view_process *leaves)
 {
 	size_t base = view->n_processes;
@@ -377,7 +377,7 @@ static void add_entries(struct view *view, const struct injection *session, uint
 		struct view_process *p = &view->processes[view->n_processes++];
 		p->index = (uint32_t)base + i;
 		p->base = (uint32_t)base;
-		p->session = session;
+		p->injection = injection;
 		p->record = &p->entry;
 		if (i == 0 && leaves && !leaves->left_for) {
 			p->leaves = leaves;
@@ -387,40 +387,40 @@ static void add_entries(struct view *view, const struct injection *session, uint
 }
 
 /* The entry of a record that is in the view already. */
-static struct view_process *entry_of(struct view *view, const struct injection *session, uint32_t index)
+static struct view_process *entry_of(struct view *view, const struct injection *injection, uint32_t index)
 {
 	for (size_t i = 0; i < view->n_processes; i++)
-		if (view->processes[i].session == session)
+		if (view->processes[i].injection == injection)
 			return view->processes[i].base == i && index < view->n_processes - i &&
-					       view->processes[i + index].session == session
+					       view->processes[i + index].injection == injection
 				       ? &view->processes[i + index]
 				       : NULL;
 	return NULL;
 }
 
-/* The session's entries, and with `all` those of the records that processes have made for themselves. */
+/* The injection's entries, and with `all` those of the records that processes have made for themselves. */
 static bool gather(struct view *view, bool all)
 {
-	const struct injection *session = view->session, *parent;
-	size_t n_own = all ? session_gather((struct injection *)session) : 0, total = entries_of(session);
+	const struct injection *injection = view->injection, *parent;
+	size_t n_own = all ? injection_gather((struct injection *)injection) : 0, total = entries_of(injection);
 	uint32_t index, counts[2] = {(uint32_t)total, 0};
 	uint32_t *own_counts = calloc(n_own + 1, sizeof *own_counts);
 	for (size_t i = 0; own_counts && i < n_own; i++)
-		total += own_counts[i] = entries_of(session_own(session, i, &parent, &index));
+		total += own_counts[i] = entries_of(injection_own(injection, i, &parent, &index));
 	view->processes = calloc(total + 1u, sizeof *view->processes);
 	if (!own_counts || !view->processes) {
 		free(own_counts);
 		return false;
 	}
-	add_entries(view, session, counts[0], NULL);
+	add_entries(view, injection, counts[0], NULL);
 	for (size_t i = 0; i < n_own; i++) {
-		const struct injection *own = session_own(session, i, &parent, &index);
+		const struct injection *own = injection_own(injection, i, &parent, &index);
 		add_entries(view, own, own_counts[i], entry_of(view, parent, index));
 	}
 	free(own_counts);
 	for (size_t i = 0; i < view->n_processes; i++) {
 		struct view_process *p = &view->processes[i];
-		bool runs = look(p, injection_process(p->session, p->index - p->base));
+		bool runs = look(p, injection_process(p->injection, p->index - p->base));
 		p->head = p->root = p;
 		if (p->record->state != RECORD_FREE)
 			relate(p, runs);
@@ -446,16 +446,17 @@ static const struct view_process *part_before(const struct view *view, const str
 }
 
 /* only: RECORD_NONE for all, or the one whose counts are wanted; whole: and those of all that it continues. */
-static bool make(const struct injection *session, uint32_t only, bool whole, struct view **out, struct error *err)
+static bool make(const struct injection *injection, uint32_t only, bool whole, struct view **out,
+		 struct error *err)
 {
 	struct view *view = calloc(1, sizeof *view);
 	*out = NULL;
 	if (!view)
 		return error_no_memory(err);
-	view->session = session;
+	view->injection = injection;
 	view->holds = only == RECORD_NONE || whole;
 	if (view->holds)
-		injection_hold(session);
+		injection_hold(injection);
 	if (!gather(view, only == RECORD_NONE)) {
 		view_free(view);
 		return error_no_memory(err);
@@ -491,19 +492,19 @@ static bool make(const struct injection *session, uint32_t only, bool whole, str
 	return true;
 }
 
-bool view_new(const struct injection *session, struct view **out, struct error *err)
+bool view_new(const struct injection *injection, struct view **out, struct error *err)
 {
-	return make(session, RECORD_NONE, false, out, err);
+	return make(injection, RECORD_NONE, false, out, err);
 }
 
-bool view_part(const struct injection *session, uint32_t index, struct view **out, struct error *err)
+bool view_part(const struct injection *injection, uint32_t index, struct view **out, struct error *err)
 {
-	return make(session, index, false, out, err);
+	return make(injection, index, false, out, err);
 }
 
-bool view_process_new(const struct injection *session, uint32_t index, struct view **out, struct error *err)
+bool view_process_new(const struct injection *injection, uint32_t index, struct view **out, struct error *err)
 {
-	return make(session, index, true, out, err);
+	return make(injection, index, true, out, err);
 }
 
 void view_free(struct view *view)
@@ -524,7 +525,7 @@ void view_free(struct view *view)
 		free((void *)p->totals);
 	}
 	if (view->holds)
-		injection_let_go(view->session);
+		injection_let_go(view->injection);
 	free(view->processes);
 	free(view);
 }

@@ -26,7 +26,7 @@
 struct injection;
 
 struct view_thread {
-	const struct injection *session;    /* whose record it is in */
+	const struct injection *injection;  /* whose record it is in */
 	const struct record_thread *record; /* a copy */
 	uint64_t *counters;                 /* a copy, up to the last one touched */
 	uint64_t n_counters;
@@ -40,9 +40,10 @@ struct view_area {
 };
 
 struct view_process {
-	uint32_t index;                  /* in the view */
-	uint32_t base;                   /* of its record's entry 0 in the view */
-	const struct injection *session; /* whose record it is in: the view's session, or a record of its own */
+	uint32_t index; /* in the view */
+	uint32_t base;  /* of its record's entry 0 in the view */
+	const struct injection
+		*injection; /* whose record it is in: the view's injection, or a record of its own */
 	/* entry of another record that it continues, and the one that continues it there; NULL */
 	struct view_process *leaves, *left_for;
 	struct record_process entry;         /* a copy */
@@ -70,21 +71,21 @@ struct view_process {
 };
 
 struct view {
-	const struct injection *session; /* borrowed */
+	const struct injection *injection; /* borrowed */
 	struct view_process *processes;
 	size_t n_processes;
 	uint64_t claimed, written; /* bytes of the record: by its entries, and in truth */
 	bool holds;
 };
 
-/* On success *out is the caller's, to be freed before the session. */
-bool view_new(const struct injection *session, struct view **out, struct error *err);
+/* On success *out is the caller's, to be freed before the injection. */
+bool view_new(const struct injection *injection, struct view **out, struct error *err);
 /* Only that process's entry and what it inherits and continues from is loaded, and nothing is held: for
  * injection_fold. */
-bool view_part(const struct injection *session, uint32_t index, struct view **out, struct error *err);
+bool view_part(const struct injection *injection, uint32_t index, struct view **out, struct error *err);
 /* Only that process's: all parts that it continues, and what they inherit; likewise, while it runs. No part is
  * folded meanwhile. */
-bool view_process_new(const struct injection *session, uint32_t index, struct view **out, struct error *err);
+bool view_process_new(const struct injection *injection, uint32_t index, struct view **out, struct error *err);
 void view_free(struct view *view);
 
 /* The process in whose area block `number` of `process` is; NULL when the number is not below its count. */

@@ -92,7 +92,7 @@ struct region_place {
 };
 
 struct runtime {
-	struct record_session *session;
+	struct record_head *record;
 	struct record_process *process; /* of the process; a vfork child's is in its thread */
 	struct block *blocks;
 	uint32_t block_count, blocks_max;
@@ -185,9 +185,9 @@ struct runtime {
 	uint64_t base, base_offset;
 	uint64_t stride; /* see limits_stride */
 	struct record_limit limits[RECORD_LIMITS];
-	/* the session as the host wrote it: what is read of it is read there, as others may write over
-	 * rt.session */
-	const struct record_session *setup;
+	/* the record's head as the host wrote it: what is read of it is read there, as others may write over
+	 * rt.record */
+	const struct record_head *setup;
 	struct record_area areas[AREAS]; /* of rt.process, likewise */
 	char path[184];                  /* of the program */
 	/* the blocks' bytes, which struct block points to; in the record there is a copy for the host */

@@ -57,14 +57,14 @@ static void choose_sizes(void)
 void runtime_init(const struct start *start)
 {
 	uint64_t none = 0;
-	rt.session = (struct record_session *)start->session;
-	rt.setup = (const struct record_session *)start->setup;
+	rt.record = (struct record_head *)start->record;
+	rt.setup = (const struct record_head *)start->setup;
 	rt.image = start->image;
 	rt.image_bytes = start->image_bytes;
-	own_add(start->session, RECORD_SPACE_OFFSET);
+	own_add(start->record, RECORD_SPACE_OFFSET);
 	own_add(start->image, start->image_bytes);
 	own_add(start->stack, start->stack_bytes);
-	struct record_process *process = (struct record_process *)(start->session + RECORD_PROCESSES_OFFSET) +
+	struct record_process *process = (struct record_process *)(start->record + RECORD_PROCESSES_OFFSET) +
 					 start->process;
 	rt.process = process;
 	memcpy(rt.path, process->path, sizeof rt.path - 1);

@@ -1,6 +1,6 @@
 /*
  * The call graph in the record: who called which function how often, and what took place in those calls. One such
- * area a process image, at process->calls, when the session has RECORD_CALLS; its parts go on in the same one, a
+ * area a process image, at process->calls, when the record has RECORD_CALLS; its parts go on in the same one, a
  * forked child has its own.
  *
  *     struct record_calls | modules | arcs

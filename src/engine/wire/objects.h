@@ -1,6 +1,6 @@
 /*
- * Data objects in the record: what the watched events of a model (session->watches) touched. One such area a
- * process, at process->objects, when the session has RECORD_OBJECTS.
+ * Data objects in the record: what the watched events of a model (record_head.watches) touched. One such area a
+ * process, at process->objects, when the record has RECORD_OBJECTS.
  *
  *     struct record_objects | sites | regions | counts of sites | counts of cells
  *

@@ -1,7 +1,7 @@
 /*
  * What a program's libtare asks of the engine: is this event counted, and how many until now (tare_add(),
  * tare_read() and what is over them). The library's set of counters has the question; the runtime copies it into
- * the record, the session's attendant answers from the record, and the runtime copies the answer back.
+ * the record, the injection's attendant answers from the record, and the runtime copies the answer back.
  *
  *     libtare ──REGION_CALL_ASK──► runtime: who asks ──RECORD_ASK_COUNTS──► attendant: view ──► tally ──► values ──► libtare
  *

@@ -1,10 +1,9 @@
 /*
- * What the runtime writes and the host reads: one shared file (a memfd, sparse) for a whole measurement: the
- * session.
+ * What the runtime writes and the host reads: one shared file (a memfd, sparse) for a whole measurement.
  *
- *     offset 0            struct record_session
+ *     offset 0            struct record_head
  *     RECORD_PROCESSES_OFFSET   struct record_process [RECORD_PROCESSES_MAX]   one a process *image*: exec starts another
- *     RECORD_SPACE_OFFSET …     areas handed out by session->next_offset, never given back:
+ *     RECORD_SPACE_OFFSET …     areas handed out by head->next_offset, never given back:
  *                         blocks, code bytes, modules, sites, corrections (one of each a process), threads
  *
  * What always holds:
@@ -46,10 +45,10 @@
 /* system calls by number; larger numbers, and those of int 0x80, have counters of their own */
 #define RECORD_SYSCALLS 512u
 
-/* session->flags, set by the host before the start */
+/* head->flags, set by the host before the start */
 enum {
 	RECORD_FOLLOW = 1, /* children that exec are to be taken over: ask the attendant before an execve */
-	/* the access stream is wanted (wire/trace.h): it is run through session->machines, and its own counts
+	/* the access stream is wanted (wire/trace.h): it is run through head->machines, and its own counts
 	 * (misaligned, line- and page-crossing accesses) are kept, even with no machine */
 	RECORD_TRACE = 2,
 	RECORD_OBJECTS = 8, /* … and by the data object that was touched (wire/objects.h) */
@@ -63,7 +62,7 @@ enum {
 	RECORD_CALLS_PLAIN = 128, /* … each block by all steps: for tests */
 	/* A vfork's child is in its parent's graph, as it is in its memory; with this its calls are in none. */
 	RECORD_CALLS_ALONE = 256,
-	RECORD_SITES = 4, /* and counted by instruction, for session->watches */
+	RECORD_SITES = 4, /* and counted by instruction, for head->watches */
 	/* what a region counts outside of those entered in it is wanted, too (wire/region.h) */
 	RECORD_EXCLUSIVE = 512,
 	RECORD_CALL_TIMES = 1024, /* record_thread.call_ticks is kept */
@@ -86,7 +85,7 @@ struct record_code_file {
 	uint64_t device, inode;
 };
 
-struct record_session {
+struct record_head {
 	uint32_t magic;
 	uint32_t flags;
 	uint64_t next_offset;   /* atomic fetch-add, in multiples of RECORD_PAGE; begins at RECORD_SPACE_OFFSET */
@@ -144,8 +143,8 @@ enum record_process_state {
 
 /*
  * process->ask, a futex, shared. The runtime sets ask_tid and ask = RECORD_ASK_EXEC, takes a ticket from
- * session->requests, stores its index in the queue, wakes session->requests (FUTEX_WAKE 1, not private), and waits
- * on ask for the answer, with a time-out after which it looks whether session->attendant_pid became 0, or
+ * head->requests, stores its index in the queue, wakes head->requests (FUTEX_WAKE 1, not private), and waits
+ * on ask for the answer, with a time-out after which it looks whether head->attendant_pid became 0, or
  * attendant_life says that it died: then nobody answers any more. One request of a process at a time.
  */
 enum record_ask {
@@ -227,10 +226,10 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t site_items, site_blocks;
 	/* enum record_stat: where the engine's time goes; not exact under several threads */
 	uint64_t stats[RECORD_STATS];
-	/* where the image of an exec goes on, with session->served: the clock, the random numbers */
+	/* where the image of an exec goes on, with head->served: the clock, the random numbers */
 	uint64_t clock_ns, chance;
-	/* host: where the session is mapped in this image; 0 in a fork's child: as in its parent */
-	uint64_t session_at;
+	/* host: where the record is mapped in this image; 0 in a fork's child: as in its parent */
+	uint64_t record_at;
 	char reason[160];
 	/* of the program (/proc/pid/exe); empty: the parent's. Set by the host or by an exec */
 	char path[184];
@@ -246,10 +245,10 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t calls;                      /* offset of struct record_calls (wire/calls.h); 0: none */
 	uint64_t functions, functions_bytes; /* of struct record_functions; see RECORD_ASK_FUNCTIONS */
 	uint32_t ask_module;
-	uint32_t outer_parent; /* with session->served: the id of the first program's parent */
+	uint32_t outer_parent; /* with head->served: the id of the first program's parent */
 	uint64_t question;     /* offset of struct question; see RECORD_ASK_COUNTS */
 	uint64_t kept,
-		kept_bytes; /* offset of the pieces that were made, with session->make (wire/kept.h); 0: none */
+		kept_bytes; /* offset of the pieces that were made, with head->make (wire/kept.h); 0: none */
 	uint64_t unused2[10];
 };
 
@@ -318,7 +317,7 @@ struct record_correction {
 };
 
 /* What a program was given that may differ from run to run, or between machines: kept where tare chooses what it
- * is shown (session->served) */
+ * is shown (head->served) */
 enum record_saw {
 	RECORD_SAW_CPU,         /* cpuid */
 	RECORD_SAW_CLOCK,       /* the served clock, however it was read */
@@ -379,7 +378,7 @@ struct record_thread {
 #define RECORD_THREAD_BYTES 12288u /* whole pages */
 
 _Static_assert(sizeof(struct record_thread) <= RECORD_THREAD_BYTES, "a thread's record has its room");
-_Static_assert(sizeof(struct record_session) <= RECORD_PROCESSES_OFFSET, "the session is one page");
+_Static_assert(sizeof(struct record_head) <= RECORD_PROCESSES_OFFSET, "the head is one page");
 _Static_assert(sizeof(struct record_process) == RECORD_PROCESS_BYTES, "the table is an array of process entries");
 _Static_assert(sizeof(struct record_block) == 32, "blocks are packed");
 #endif

@@ -90,11 +90,11 @@ enum region_call {
 };
 static inline int region_call_leaves(uint32_t magic) { return (int)(magic & 1); }
 
-/* At session->regions: what is asked for, [session->region_ranges]. */
+/* At head->regions: what is asked for, [head->region_ranges]. */
 enum record_region_kind { RECORD_REGION_FUNCTION, RECORD_REGION_CODE };
 struct record_region_range {
 	uint64_t low, high; /* offsets in the file; FUNCTION: low is the entry */
-	/* index of the region asked for, < session->region_count; enum record_region_kind */
+	/* index of the region asked for, < head->region_count; enum record_region_kind */
 	uint32_t asked, kind;
 	char path[232]; /* as record_module.path */
 };

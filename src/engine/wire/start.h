@@ -3,10 +3,10 @@
  * below it, 64-byte aligned. All addresses are the target's.
  *
  * The host has mapped: the flat image (private, read-write-execute, of a file that is sealed against writing;
- * behind the code lie the setup, the machines and the regions asked for), a stack, and the session's first pages
- * up to the end of the process table (RECORD_SPACE_OFFSET bytes, shared): `session`. No descriptor is left open.
- * To map other parts of the file, the runtime duplicates that mapping: mremap(session, 0, length, MREMAP_MAYMOVE)
- * yields a second mapping from the file's offset 0 on, of any length, and mremap(session + n, 0, …) one from
+ * behind the code lie the setup, the machines and the regions asked for), a stack, and the record's first pages
+ * up to the end of the process table (RECORD_SPACE_OFFSET bytes, shared): `record`. No descriptor is left open.
+ * To map other parts of the file, the runtime duplicates that mapping: mremap(record, 0, length, MREMAP_MAYMOVE)
+ * yields a second mapping from the file's offset 0 on, of any length, and mremap(record + n, 0, …) one from
  * offset n on (n < RECORD_SPACE_OFFSET). For an area at a larger offset: map from n on with length offset - n +
  * bytes, and unmap the front. Nothing is allocated until it is touched.
  */
@@ -23,14 +23,14 @@
 #define START_FILLED_AT 24u
 
 struct start {
-	uint64_t session; /* struct record_session */
+	uint64_t record; /* struct record_head */
 	/* this process's index: its entry is RESERVED, with pid, parent, path and modules filled */
 	uint32_t process;
 	uint32_t unused;
 	uint64_t image, image_bytes;
 	uint64_t stack, stack_bytes;
 	uint64_t pc, rsp; /* where the program begins */
-	/* struct record_session as the host wrote it, in the image: what no process of the session can have
+	/* struct record_head as the host wrote it, in the image: what no process of the record can have
 	 * changed */
 	uint64_t setup;
 	struct record_area modules; /* this process's, filled by the host */

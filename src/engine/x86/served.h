@@ -15,7 +15,7 @@
 
 #include "engine/x86/xstate.h"
 
-/* What a program is shown (record_session.served). */
+/* What a program is shown (record_head.served). */
 enum served_cpu {
 	SERVED_NONE, /* the machine as it is */
 	SERVED_HOST, /* the machine's own processor, in an execution that is reproducible else */

@@ -93,15 +93,15 @@ int main(int argc, char **argv)
 		return 2;
 	options.regions = plan, options.region_count = n_asked;
 	pid_t pid;
-	struct injection *session = held_taken("count_regions", &options, argv + i, true, 2, &pid);
-	if (!session)
+	struct injection *injection = held_taken("count_regions", &options, argv + i, true, 2, &pid);
+	if (!injection)
 		return 3;
 	while (waitpid(pid, &status, 0) < 0)
 		continue;
 	struct view *view;
 	struct tally *tally;
 	all.machines = options.trace;
-	if (!view_new(session, &view, &err) || !regions_new(view, n_asked, all.children, options.trace, &all.regions, &err) || !tally_new(view, &all, &tally, &err)) {
+	if (!view_new(injection, &view, &err) || !regions_new(view, n_asked, all.children, options.trace, &all.regions, &err) || !tally_new(view, &all, &tally, &err)) {
 		fprintf(stderr, "count_regions: %s\n", err.text);
 		return 3;
 	}
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 	tally_free(tally);
 	regions_free(all.regions);
 	view_free(view);
-	injection_free(session);
+	injection_free(injection);
 	free(plan);
 	return 0;
 }

@@ -28,13 +28,13 @@ static void compare(const char *of, const uint64_t *stream, const uint64_t *exac
 			        exact[same[i].exact]);
 }
 
-static void print_stream(const struct injection *session, const struct view *view, const struct tally *tally)
+static void print_stream(const struct injection *injection, const struct view *view, const struct tally *tally)
 {
 	uint64_t sum[STREAM_COUNTS] = {0};
 	for (size_t p = 0; p < view->n_processes; p++)
 		for (size_t t = 0; t < view->processes[p].n_threads; t++) {
 			const struct record_thread *thread = view->processes[p].threads[t].record;
-			const struct model_counts *counts = thread->models ? injection_map(session, thread->models, sizeof *counts) : NULL;
+			const struct model_counts *counts = thread->models ? injection_map(injection, thread->models, sizeof *counts) : NULL;
 			char of[64];
 			for (unsigned i = 0; counts && i < STREAM_COUNTS; i++)
 				sum[i] += counts->stream[i];
@@ -43,7 +43,7 @@ static void print_stream(const struct injection *session, const struct view *vie
 				if (tally->rows[r].process == p && tally->rows[r].tid == thread->tid && !thread->tids_folded)
 					compare(of, counts->stream, tally->rows[r].count);
 			if (counts)
-				injection_unmap(session, counts, sizeof *counts);
+				injection_unmap(injection, counts, sizeof *counts);
 		}
 	for (unsigned i = 0; i < STREAM_COUNTS; i++)
 		if (names[i])
@@ -69,25 +69,25 @@ int main(int argc, char **argv)
 	if (i >= argc)
 		return 2;
 	pid_t pid;
-	struct injection *session = held_taken("trace_count", &options, argv + i, fixed, 1, &pid);
-	if (!session)
+	struct injection *injection = held_taken("trace_count", &options, argv + i, fixed, 1, &pid);
+	if (!injection)
 		return 3;
 	int status = held_wait(pid);
 	struct view *view;
 	struct tally *tally;
 	struct tally_options all = {.children = true};
 	if (!quiet) {
-		if (!view_new(session, &view, &err) || !tally_new(view, &all, &tally, &err)) {
+		if (!view_new(injection, &view, &err) || !tally_new(view, &all, &tally, &err)) {
 			fprintf(stderr, "trace_count: %s\n", err.text);
 			return 3;
 		}
 		fprintf(stderr, "instructions %" PRIu64 "\n%s%s\n", tally->total[COUNT_INSTRUCTIONS], tally->why ? "inexact " : "exact",
 		        tally->why ? tally->why : "");
 		if (options.trace)
-			print_stream(session, view, tally);
+			print_stream(injection, view, tally);
 		tally_free(tally);
 		view_free(view);
 	}
-	injection_free(session);
+	injection_free(injection);
 	return held_ended(status);
 }

@@ -358,11 +358,11 @@ static void expand(struct list *list, const struct trace_block *b, const struct 
 	}
 }
 
-static void parse(const struct injection *session, const uint64_t *words, size_t n, uint64_t fs, struct list *list)
+static void parse(const struct injection *injection, const uint64_t *words, size_t n, uint64_t fs, struct list *list)
 {
-	const struct record_process *p = injection_process(session, 0);
-	const struct trace_block *blocks = injection_map(session, p->templates.offset, (p->templates.count + 1) * sizeof *blocks);
-	const struct trace_item *items = injection_map(session, p->items.offset, (p->items.count + 1) * sizeof *items);
+	const struct record_process *p = injection_process(injection, 0);
+	const struct trace_block *blocks = injection_map(injection, p->templates.offset, (p->templates.count + 1) * sizeof *blocks);
+	const struct trace_item *items = injection_map(injection, p->items.offset, (p->items.count + 1) * sizeof *items);
 	const struct trace_block *last = NULL;
 	for (size_t i = 0; i < n;) {
 		unsigned done = 0xff;
@@ -504,11 +504,11 @@ static bool asks_for_fs(pid_t pid)
 static void stream(char **argv, struct list *list)
 {
 	struct error err = {0};
-	struct injection *session;
+	struct injection *injection;
 	struct injection_options options = {.size = sizeof options, .trace = true, .trace_bytes = BUFFER_BYTES};
 	struct buffer part = {mmap(NULL, BUFFER_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), 0};
 	int status;
-	if (part.words == MAP_FAILED || !injection_new(&options, &session, &err))
+	if (part.words == MAP_FAILED || !injection_new(&options, &injection, &err))
 		exit(2);
 	struct filtered f = filtered(argv);
 	if (f.notices < 0) {
@@ -516,7 +516,7 @@ static void stream(char **argv, struct list *list)
 		kill(f.pid, SIGKILL);
 		exit(77);
 	}
-	if (injection_take(session, f.pid, held_release, &f.release, &err) != SESSION_TAKEN) {
+	if (injection_take(injection, f.pid, held_release, &f.release, &err) != INJECTION_TAKEN) {
 		printf("not taken: %s\n", err.text);
 		exit(2);
 	}
@@ -525,12 +525,12 @@ static void stream(char **argv, struct list *list)
 		bool event = status >> 16, call = WSTOPSIG(status) == (SIGTRAP | 0x80), exits = status >> 16 == PTRACE_EVENT_EXIT;
 		if (exits || (call && asks_for_fs(f.pid))) {
 			uint64_t fs = take_part(f.pid, &part);
-			parse(session, part.words, part.n, fs, list);
+			parse(injection, part.words, part.n, fs, list);
 		}
 		ptrace(exits ? PTRACE_CONT : PTRACE_SYSCALL, f.pid, 0, event || call ? 0 : WSTOPSIG(status));
 	}
 	munmap(part.words, BUFFER_BYTES);
-	injection_free(session);
+	injection_free(injection);
 }
 
 /* What the kernel places below the stack lies elsewhere in a process that has the engine's mappings, too: there, places within pages count. */

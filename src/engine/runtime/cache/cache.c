@@ -287,7 +287,7 @@ struct code_arena *cache_arena(uint64_t pc)
 			p = there ? (long)there : -1;
 		}
 	else if (rt.served) { /* newer kernels would align it, and the libraries lay elsewhere */
-		void *there = fixed_memory(((uint64_t)rt.session & ~0x1fffffull) - rt.arena_bytes, rt.arena_bytes,
+		void *there = fixed_memory(((uint64_t)rt.record & ~0x1fffffull) - rt.arena_bytes, rt.arena_bytes,
 					   7);
 		p = there ? (long)there : -1;
 	}

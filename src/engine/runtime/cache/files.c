@@ -89,7 +89,7 @@ bool file_written(uint64_t device, uint64_t inode, const char *path)
 /* Tells the other processes. */
 static void post(const struct code_file *file)
 {
-	struct record_session *s = rt.session;
+	struct record_head *s = rt.record;
 	uint32_t at = __atomic_fetch_add(&s->code_file_claims, 1, __ATOMIC_ACQ_REL);
 	struct record_code_file *place = &s->code_files[at % RECORD_CODE_FILES];
 	place->device = file->device;
@@ -198,7 +198,7 @@ void file_mapped(long fd, bool shared)
 /* What other processes have said since. */
 void files_look(void)
 {
-	struct record_session *s = rt.session;
+	struct record_head *s = rt.record;
 	uint32_t count = __atomic_load_n(&s->code_file_count, __ATOMIC_ACQUIRE);
 	if (count == rt.code_files_seen)
 		return;

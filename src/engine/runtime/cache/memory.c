@@ -190,7 +190,7 @@ static void mapping_of(const struct mapping *m, void *context)
 	struct scan *scan = context;
 	uint64_t start = m->start, end = m->end;
 	uint32_t protection = m->protection;
-	uint64_t own[][2] = {{rt.image, rt.image_bytes}, {(uint64_t)rt.session, RECORD_SPACE_OFFSET}};
+	uint64_t own[][2] = {{rt.image, rt.image_bytes}, {(uint64_t)rt.record, RECORD_SPACE_OFFSET}};
 	for (unsigned i = 0; i < 2; i++)
 		if (start >= own[i][0] && start < own[i][0] + own[i][1])
 			return;

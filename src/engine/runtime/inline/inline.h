@@ -32,7 +32,7 @@
 
 #pragma GCC visibility push(hidden)
 
-#define INLINE_MACHINES 8u /* of one session, see MACHINES_MOST */
+#define INLINE_MACHINES 8u /* of one record, see MACHINES_MOST */
 #define INLINE_SITES 128u  /* of a block: records of all machines, and one for what is apart */
 #define INLINE_APART 0xffu /* in rt.inline_count: the block has no plan */
 

@@ -344,7 +344,7 @@ static void make_module(struct thread *t, const struct kept_module *m, const str
 
 void kept_make(struct thread *t)
 {
-	const struct record_session *setup = rt.setup;
+	const struct record_head *setup = rt.setup;
 	const struct kept_module *modules = (const struct kept_module *)(rt.image + setup->make);
 	const struct kept_hint *hints = (const struct kept_hint *)(modules + setup->make_modules);
 	making.at = memory_private((uint64_t)RELOCATIONS_MOST * sizeof *making.at);

@@ -47,7 +47,7 @@ void own_status_read(const struct thread *t, uint64_t nr, long result);
 
 /* os/foreign.c; not under rt.lock */
 bool foreign_own(uint32_t id);                       /* is it a thread of this process? */
-struct record_process *foreign_process(uint32_t id); /* of the session, by the number of a thread; or NULL */
+struct record_process *foreign_process(uint32_t id); /* of the record, by the number of a thread; or NULL */
 long foreign_write(struct thread *t, uint64_t nr);   /* process_vm_writev into another process */
 void foreign_file_write(long fd);                    /* before it: perhaps to another's /proc/PID/mem */
 

@@ -14,7 +14,7 @@
 /* The attendant is asked to follow this thread through the execve; see wire/record.h. */
 static bool ask_to_follow(struct thread *t)
 {
-	struct record_session *s = rt.session;
+	struct record_head *s = rt.record;
 	struct record_process *process = t->process;
 	struct {
 		int64_t seconds, ns;

@@ -1,5 +1,5 @@
 /*
- * A process that writes into the memory of another one of the session, by process_vm_writev(2) or /proc/PID/mem.
+ * A process that writes into the memory of another one of the record, by process_vm_writev(2) or /proc/PID/mem.
  *
  * The other's engine would not see that its code is another now, and what it protects against writing could not be
  * written by the first of the two calls.
@@ -43,8 +43,8 @@ static bool read_other(uint32_t pid, void *to, const void *from, uint64_t bytes)
 
 struct record_process *foreign_process(uint32_t id)
 {
-	struct record_process *all = (struct record_process *)((uint8_t *)rt.session + RECORD_PROCESSES_OFFSET);
-	uint32_t count = __atomic_load_n(&rt.session->process_count, __ATOMIC_ACQUIRE);
+	struct record_process *all = (struct record_process *)((uint8_t *)rt.record + RECORD_PROCESSES_OFFSET);
+	uint32_t count = __atomic_load_n(&rt.record->process_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < count && i < RECORD_PROCESSES_MAX; i++)
 		if (all[i].state == RECORD_RUNNING && all[i].pid &&
 		    (all[i].pid == id ||

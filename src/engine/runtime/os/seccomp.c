@@ -10,7 +10,7 @@
  * What always holds:
  *  1. Code of the program's never runs in the image: a jump there is translated like any other, and its calls are
  *     the program's.
- *  2. The image is at START_IMAGE_PLACE in every program of the session, so that what an exec inherits still knows
+ *  2. The image is at START_IMAGE_PLACE in every program of the record, so that what an exec inherits still knows
  *     it. Where it could not be put there, or the filter is too long, or in strict mode, the engine makes as few
  *     calls as it can (rt.calls_denied).
  */

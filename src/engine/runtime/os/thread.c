@@ -240,12 +240,12 @@ void thread_leaves_record(struct thread *t, bool moves)
 
 static struct record_process *entry_of(uint32_t index)
 {
-	return (struct record_process *)((uint8_t *)rt.session + RECORD_PROCESSES_OFFSET) + index;
+	return (struct record_process *)((uint8_t *)rt.record + RECORD_PROCESSES_OFFSET) + index;
 }
 
 static struct record_process *new_entry(void)
 {
-	uint32_t index = __atomic_fetch_add(&rt.session->process_count, 1, __ATOMIC_RELAXED);
+	uint32_t index = __atomic_fetch_add(&rt.record->process_count, 1, __ATOMIC_RELAXED);
 	if (index < RECORD_PROCESSES_MAX)
 		return entry_of(index);
 	inexact("more processes than the record holds");
@@ -260,7 +260,7 @@ struct record_process *thread_part(struct record_process *old)
 		return NULL;
 	process->parent = (uint32_t)(old - entry_of(0));
 	process->continues = process->parent + 1;
-	process->session_at = (uint64_t)rt.session;
+	process->record_at = (uint64_t)rt.record;
 	memcpy(process->limits, rt.limits, sizeof rt.limits);
 	process->regions = old->regions;
 	__atomic_store_n(&process->state, RECORD_RESERVED, __ATOMIC_RELEASE);

@@ -126,7 +126,7 @@ static bool handed_over(long fd)
 	uint32_t answer;
 	if (!attendant_lives())
 		return false;
-	sys2(SYS_prctl, 0x59616d61, rt.session->attendant_pid); /* PR_SET_PTRACER */
+	sys2(SYS_prctl, 0x59616d61, rt.record->attendant_pid); /* PR_SET_PTRACER */
 	process->ask_tid = (uint32_t)sys0(SYS_gettid);
 	process->own_fd = (uint32_t)fd;
 	__atomic_store_n(&process->ask, RECORD_ASK_OWN, __ATOMIC_RELEASE);
@@ -141,11 +141,11 @@ static bool handed_over(long fd)
 	return answer == RECORD_ASK_GRANTED;
 }
 
-/* The table of the record, where that of the one before was: from here on rt.session is the new one. */
+/* The table of the record, where that of the one before was: from here on rt.record is the new one. */
 static bool map_table(long fd)
 {
 	if (!failed(fd))
-		return !failed(sys6(SYS_mmap, (uint64_t)rt.session, RECORD_SPACE_OFFSET, PROT_READ_ | PROT_WRITE_,
+		return !failed(sys6(SYS_mmap, (uint64_t)rt.record, RECORD_SPACE_OFFSET, PROT_READ_ | PROT_WRITE_,
 				    MAP_SHARED_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)fd, 0));
 	/* nobody reads it, but the engine writes to it as to every other */
 	for (uint64_t bytes = 1ull << 40; bytes >= LEAST_BYTES; bytes >>= 1) {
@@ -153,10 +153,10 @@ static bool map_table(long fd)
 			      MAP_SHARED_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(p))
 			continue;
-		bool moved = !failed(sys5(SYS_mremap, p, 0, RECORD_SPACE_OFFSET, 3, rt.session));
+		bool moved = !failed(sys5(SYS_mremap, p, 0, RECORD_SPACE_OFFSET, 3, rt.record));
 		sys2(SYS_munmap, p, bytes);
 		if (moved)
-			memcpy(rt.session, rt.setup, sizeof *rt.setup);
+			memcpy(rt.record, rt.setup, sizeof *rt.setup);
 		return moved;
 	}
 	return false;
@@ -171,7 +171,7 @@ static struct {
 static void find_file(const struct mapping *m, void *context)
 {
 	(void)context;
-	if (m->start <= (uint64_t)rt.session && (uint64_t)rt.session < m->end)
+	if (m->start <= (uint64_t)rt.record && (uint64_t)rt.record < m->end)
 		old_file.device = m->device, old_file.inode = m->inode;
 }
 
@@ -190,9 +190,9 @@ static void own_record_leave(struct thread *t)
 {
 	struct record_process *old = rt.process;
 	struct record_code_file code_files[RECORD_CODE_FILES];
-	uint32_t claims = rt.session->code_file_claims, count = rt.session->code_file_count;
+	uint32_t claims = rt.record->code_file_claims, count = rt.record->code_file_count;
 	bool replaced = true;
-	memcpy(code_files, rt.session->code_files, sizeof code_files);
+	memcpy(code_files, rt.record->code_files, sizeof code_files);
 	old_file.inode = 0;
 	maps_read(find_file, NULL);
 	long fd = new_file();
@@ -213,8 +213,8 @@ static void own_record_leave(struct thread *t)
 		sys1(SYS_close, fd);
 	rt.base_offset = ~0ull;
 	rt.before = NULL;
-	memcpy(rt.session->code_files, code_files, sizeof code_files);
-	rt.session->code_file_claims = claims, rt.session->code_file_count = count;
+	memcpy(rt.record->code_files, code_files, sizeof code_files);
+	rt.record->code_file_claims = claims, rt.record->code_file_count = count;
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
 		thread_leaves_record(rt.threads[i],
 				     rt.slot_state[i] || (rt.trace && rt.threads[i]->process == old));

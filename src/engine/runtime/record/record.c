@@ -1,4 +1,4 @@
-/* The shared record: areas of the session's file, and what is appended to them. What always holds: an entry is
+/* The shared record: areas of the record's file, and what is appended to them. What always holds: an entry is
    complete before its area's count includes it. */
 #include "engine/runtime/cache/cache.h"
 #include "engine/runtime/cache/memory.h"
@@ -94,7 +94,7 @@ void die(const char *why, uint64_t pc)
 /* The attendant serves requests. If it was killed, the kernel has said so (RECORD_DIED). */
 bool attendant_lives(void)
 {
-	struct record_session *s = rt.session;
+	struct record_head *s = rt.record;
 	if (__atomic_load_n(&s->attendant_life, __ATOMIC_ACQUIRE) & RECORD_DIED)
 		__atomic_store_n(&s->attendant_pid, 0, __ATOMIC_RELEASE);
 	return __atomic_load_n(&s->attendant_pid, __ATOMIC_ACQUIRE) != 0;
@@ -103,7 +103,7 @@ bool attendant_lives(void)
 /* The attendant is to look at process->ask. */
 void request(struct record_process *process)
 {
-	struct record_session *s = rt.session;
+	struct record_head *s = rt.record;
 	uint32_t ticket = __atomic_fetch_add(&s->requests, 1, __ATOMIC_ACQ_REL);
 	uint32_t index = (uint32_t)(process - (struct record_process *)((uint8_t *)s + RECORD_PROCESSES_OFFSET));
 	__atomic_store_n(&s->queue[ticket % RECORD_QUEUE], index + 1, __ATOMIC_RELEASE);
@@ -149,7 +149,7 @@ void memory_huge(void *at, uint64_t bytes)
 uint64_t record_reserve(uint64_t bytes)
 {
 	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);
-	uint64_t offset = __atomic_fetch_add(&rt.session->next_offset, bytes, __ATOMIC_RELAXED);
+	uint64_t offset = __atomic_fetch_add(&rt.record->next_offset, bytes, __ATOMIC_RELAXED);
 	if (offset % RECORD_PAGE || offset < RECORD_SPACE_OFFSET || offset > RECORD_FILE_BYTES ||
 	    bytes > RECORD_FILE_BYTES - offset)
 		die("the record was written over", offset);
@@ -161,7 +161,7 @@ uint64_t record_reserve(uint64_t bytes)
 static bool base_at(uint64_t offset)
 {
 	bool behind = rt.base && offset >= rt.base_offset;
-	uint64_t at = behind ? rt.base : (uint64_t)rt.session, here = behind ? rt.base_offset : 0,
+	uint64_t at = behind ? rt.base : (uint64_t)rt.record, here = behind ? rt.base_offset : 0,
 		 stride = limits_stride();
 	if (!rt.base) {
 		long place = sys6(SYS_mmap, memory_place(RECORD_PAGE), RECORD_PAGE, PROT_NONE_,
@@ -186,10 +186,10 @@ static bool base_at(uint64_t offset)
 void record_near(void)
 {
 	if (limits_stride() < RECORD_FILE_BYTES)
-		base_at(__atomic_load_n(&rt.session->next_offset, __ATOMIC_RELAXED));
+		base_at(__atomic_load_n(&rt.record->next_offset, __ATOMIC_RELAXED));
 }
 
-/* See wire/start.h: a mapping of the session's file is duplicated, as there is no descriptor. */
+/* See wire/start.h: a mapping of the record's file is duplicated, as there is no descriptor. */
 void *record_map(uint64_t offset, uint64_t bytes, void *at)
 {
 	bytes = (bytes + RECORD_PAGE - 1) & ~(uint64_t)(RECORD_PAGE - 1);

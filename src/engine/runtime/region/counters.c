@@ -38,7 +38,7 @@ static char *number(char *to, uint64_t n)
 
 static uint32_t process_index(void)
 {
-	return (uint32_t)(rt.process - (struct record_process *)((uint8_t *)rt.session + RECORD_PROCESSES_OFFSET));
+	return (uint32_t)(rt.process - (struct record_process *)((uint8_t *)rt.record + RECORD_PROCESSES_OFFSET));
 }
 
 /* Names are the process's alone, so that no other's regions are added to these. tid 0: `calls`. */

@@ -2,7 +2,7 @@
  * Contexts of translation: which regions a thread is in (wire/region.h), where regions are in memory, and what
  * they are called.
  *
- *     session->regions (files, offsets) ──module is mapped──► places (addresses) ──► regions_event, regions_cut: translation
+ *     record->regions (files, offsets) ──module is mapped──► places (addresses) ──► regions_event, regions_cut: translation
  *
  * What always holds (under rt.lock):
  *  1. A context is a set of regions, sorted; the same set is the same number. It never changes, so that a block's
@@ -114,7 +114,7 @@ bool regions_ready(void)
 
 bool regions_start(void)
 {
-	const struct record_session *s = rt.setup;
+	const struct record_head *s = rt.setup;
 	if (!s->region_ranges && !s->region_count)
 		return true;
 	if (!regions_ready())
@@ -377,7 +377,7 @@ static void place(uint64_t low, uint64_t high, const struct record_region_range 
 
 void regions_mapped(void)
 {
-	const struct record_session *s = rt.setup;
+	const struct record_head *s = rt.setup;
 	const struct record_region_range *ranges = NULL;
 	if (!rt.places)
 		return;

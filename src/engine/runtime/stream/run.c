@@ -20,7 +20,7 @@
 #include "engine/runtime/thread.h"
 #include "engine/runtime/translate/translation.h"
 
-static const struct model_setup *machines; /* of the session, or the one below */
+static const struct model_setup *machines; /* of the record, or the one below */
 static struct model_setup no_machine;
 
 static uint32_t machine_count(void) { return rt.setup->machine_count ? rt.setup->machine_count : 1; }
@@ -661,7 +661,7 @@ bool stream_open(struct record_process *process)
 	none->first_instruction = none->first_data = MACHINE_NONE;
 	none->first_instruction_tlb = none->first_data_tlb = MACHINE_NONE;
 	no_machine.options.no_branches = 1;
-	rt.session->models_bytes = (uint32_t)models_bytes();
+	rt.record->models_bytes = (uint32_t)models_bytes();
 	if (rt.setup->machine_count)
 		machines = (const struct model_setup *)(rt.image + rt.setup->machines);
 	rt.templates = memory_private((uint64_t)rt.blocks_max * sizeof *rt.templates);
@@ -838,7 +838,7 @@ bool stream_record_left(struct record_process *fresh)
 {
 	if (!rt.trace)
 		return true;
-	rt.session->models_bytes = (uint32_t)models_bytes();
+	rt.record->models_bytes = (uint32_t)models_bytes();
 	return stream_objects_reopen(fresh);
 }
 

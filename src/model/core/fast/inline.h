@@ -127,7 +127,7 @@ struct inline_record {
 #define INLINE_RECORDS 64u
 #define INLINE_SIZES 7u
 
-/* A property of the machine and the session (watches, objects, cores, page sizes): false: model_run() does it all.
+/* A property of the machine and the run (watches, objects, cores, page sizes): false: model_run() does it all.
    May become false with TRACE_PAGES or another core. */
 bool model_inline_can(const struct model *model);
 /* From now on generated code resolves the core's accesses; the tables are empty. */
