@@ -372,12 +372,12 @@ static bool auto_turn(struct counting *c, bool on, struct error *err)
 	return c->member->operations->turn(c->inner, on, err);
 }
 
-static bool auto_sample(struct counting *c, struct reading *readings, struct error *err)
+static bool auto_read_running(struct counting *c, struct reading *readings, struct error *err)
 {
 	struct reading *inner = calloc(c->n_inner + 1, sizeof *inner);
 	if (!inner)
 		return error_no_memory(err);
-	bool done = c->member->operations->sample(c->inner, inner, err);
+	bool done = c->member->operations->read_running(c->inner, inner, err);
 	if (done)
 		spread(c, inner, c->why, readings);
 	free(inner);
@@ -431,7 +431,7 @@ const struct backend_operations backend_auto = {
 	.process = auto_process,
 	.go = auto_go,
 	.turn = auto_turn,
-	.sample = auto_sample,
+	.read_running = auto_read_running,
 	.stop = auto_stop,
 	.blocks = auto_blocks,
 	.system_calls = auto_system_calls,

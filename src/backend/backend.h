@@ -2,7 +2,7 @@
  *
  * A backend counts events of a target from its start to its end:
  *
- *     prepare ──► go ──► (sample)* ──► stop ──► close
+ *     prepare ──► go ──► (read_running)* ──► stop ──► close
  *
  * 1. prepare() creates a command's process and holds it before its first instruction; nothing of it is
  *    counted before go(). A program that cannot be executed is reported by prepare() or go() and counts
@@ -168,7 +168,7 @@ struct backend_operations {
 	bool (*turn)(struct counting *counting, bool on, struct error *err);
 
 	/* Readings so far without stopping: readings[n], all rows summed. */
-	bool (*sample)(struct counting *counting, struct reading *readings, struct error *err);
+	bool (*read_running)(struct counting *counting, struct reading *readings, struct error *err);
 
 	/* Ends the counting and fills run->readings, n_events and n_rows (in run->arena). The process may
 	 * live on (interrupt, attach). What the held process used before its exec is tare's doing, and is taken

@@ -12,7 +12,7 @@ struct control_turn {
 	const struct backend_operations *operations;
 	struct counting *counting;
 	struct intervals *intervals;
-	struct reading *sampled;
+	struct reading *so_far;
 	uint64_t now_ns;
 };
 
@@ -50,8 +50,8 @@ static bool obey(struct control_turn *t, const char *command, struct error *err)
 		return true;
 	if (strcmp(command, "read") != 0)
 		return error_set(err, ERROR_USAGE, "'%s' is not enable, disable, read or ping", command);
-	bool read = t->operations->sample(t->counting, t->sampled, err);
-	intervals_read(t->intervals, read ? t->sampled : NULL, t->now_ns, false);
+	bool read = t->operations->read_running(t->counting, t->so_far, err);
+	intervals_read(t->intervals, read ? t->so_far : NULL, t->now_ns, false);
 	return read;
 }
 
@@ -106,9 +106,9 @@ static void read_commands(struct control_turn *t)
 }
 
 bool control_tick(struct switching *c, const struct backend_operations *operations, struct counting *counting,
-		  struct intervals *intervals, struct reading *sampled, uint64_t now_ns, struct error *err)
+		  struct intervals *intervals, struct reading *so_far, uint64_t now_ns, struct error *err)
 {
-	struct control_turn t = {c, operations, counting, intervals, sampled, now_ns};
+	struct control_turn t = {c, operations, counting, intervals, so_far, now_ns};
 	bool done = true;
 	if (!c->on && now_ns >= c->on_at_ns)
 		done = turn(&t, true, err);

@@ -48,10 +48,10 @@ bool control_refuse(const char *backend, struct error *err);
 
 /* The execution begins now. */
 void control_begin(struct switching *control, uint64_t now_ns);
-/* Does what is due. intervals: told on "read"; sampled: room for their events. False with the reason when counting
+/* Does what is due. intervals: told on "read"; so_far: room for their events. False with the reason when counting
  * could not be turned on by the delay: nothing would be counted. */
 bool control_tick(struct switching *control, const struct backend_operations *operations,
-		  struct counting *counting, struct intervals *intervals, struct reading *sampled, uint64_t now_ns,
+		  struct counting *counting, struct intervals *intervals, struct reading *so_far, uint64_t now_ns,
 		  struct error *err);
 
 #endif

@@ -86,26 +86,26 @@ static void take_slice(struct execution *x, const struct reading *readings)
 static void tick(void *context, uint64_t now, uint64_t *tick_ns)
 {
 	struct execution *x = context;
-	if (x->slices && !x->sampling_failed && now >= x->next_slice) {
-		if (x->operations->sample(x->counting, x->sampled, NULL))
-			take_slice(x, x->sampled);
+	if (x->slices && !x->reading_failed && now >= x->next_slice) {
+		if (x->operations->read_running(x->counting, x->so_far, NULL))
+			take_slice(x, x->so_far);
 		else
-			x->sampling_failed = true; /* what is left becomes one long slice at the end */
+			x->reading_failed = true; /* what is left becomes one long slice at the end */
 		x->next_slice = now + x->slice_every;
 	}
 	if (control_wanted(&x->control) && !x->control_failed.code)
-		control_tick(&x->control, x->operations, x->counting, &x->intervals, x->sampled, now,
+		control_tick(&x->control, x->operations, x->counting, &x->intervals, x->so_far, now,
 			     &x->control_failed);
 	if (x->intervals.tell && now >= x->intervals.next_ns)
 		intervals_read(&x->intervals,
-			       x->operations->sample(x->counting, x->sampled, NULL) ? x->sampled : NULL, now,
+			       x->operations->read_running(x->counting, x->so_far, NULL) ? x->so_far : NULL, now,
 			       false);
 	if (x->silent && now >= x->next_trim) {
 		streams_trim(x->streams);
 		x->next_trim = now + TRIM_NS;
 	}
 	uint64_t next = UINT64_MAX;
-	if (x->slices && !x->sampling_failed)
+	if (x->slices && !x->reading_failed)
 		next = x->next_slice;
 	if (x->silent && x->next_trim < next)
 		next = x->next_trim;
@@ -152,14 +152,14 @@ static void last_slice(struct execution *x)
 static void last_interval(struct execution *x, uint64_t now)
 {
 	for (size_t i = 0; i < x->n_events; i++) {
-		x->sampled[i] = reading_of_all(x, i);
+		x->so_far[i] = reading_of_all(x, i);
 		for (size_t row = 0; row < x->run.n_rows; row++) {
 			const struct reading *r = &x->run.readings[row * x->n_events + i];
 			if (r->state != READING_COUNTED && r->state != READING_NEVER_RAN)
-				x->sampled[i] = *r;
+				x->so_far[i] = *r;
 		}
 	}
-	intervals_read(&x->intervals, x->sampled, now, true);
+	intervals_read(&x->intervals, x->so_far, now, true);
 }
 
 static uint64_t ns_of(struct timeval t) { return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u; }
@@ -201,8 +201,8 @@ bool execution_run(struct execution *x, struct error *err)
 	x->blocks = x->system_calls = x->inputs = (struct str){0};
 	x->no_blocks = x->no_locations = (struct error){0};
 	x->locations = (struct locations){0};
-	x->sampled = calloc(x->n_events + 1, sizeof *x->sampled);
-	if (!x->sampled || (x->slice_ns && x->n_events && !make_room_for_slices(x))) {
+	x->so_far = calloc(x->n_events + 1, sizeof *x->so_far);
+	if (!x->so_far || (x->slice_ns && x->n_events && !make_room_for_slices(x))) {
 		error_no_memory(err);
 		goto out;
 	}
@@ -298,8 +298,8 @@ void execution_free(struct execution *x)
 	for (size_t i = 0; x->slices && i < x->n_events; i++)
 		free(x->slices[i].items);
 	free(x->slices);
-	free(x->sampled);
+	free(x->so_far);
 	intervals_free(&x->intervals);
 	x->slices = NULL;
-	x->sampled = NULL;
+	x->so_far = NULL;
 }

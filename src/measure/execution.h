@@ -65,9 +65,9 @@ struct execution {
 
 	/* inside */
 	struct counting *counting;
-	struct reading *sampled;
+	struct reading *so_far;
 	size_t n_slices;
-	bool sampling_failed;
+	bool reading_failed;
 	struct error control_failed; /* its code is 0: it did not */
 	uint64_t next_slice, slice_every, next_trim;
 };

@@ -80,7 +80,7 @@ static void read_all(const struct counting *c, struct reading *readings, pid_t t
 	}
 }
 
-static bool fake_sample(struct counting *c, struct reading *readings, struct error *err)
+static bool fake_read_running(struct counting *c, struct reading *readings, struct error *err)
 {
 	(void)err;
 	read_all(c, readings, 0);
@@ -112,7 +112,7 @@ static const struct backend_operations counters = {
 	.prepare = fake_prepare,
 	.process = fake_process,
 	.go = fake_go,
-	.sample = fake_sample,
+	.read_running = fake_read_running,
 	.stop = fake_stop,
 	.end = fake_end,
 	.close = fake_close,
@@ -126,7 +126,7 @@ static const struct backend_operations engine = {
 	.prepare = fake_prepare,
 	.process = fake_process,
 	.go = fake_go,
-	.sample = fake_sample,
+	.read_running = fake_read_running,
 	.stop = fake_stop,
 	.end = fake_end,
 	.close = fake_close,
@@ -292,7 +292,7 @@ static void test_sample(void)
 	struct counting *c = NULL;
 	struct reading readings[2] = {0};
 	bool ran = backend_auto.prepare(b, &program, events, 2, &c, NULL) &&
-		   backend_auto.sample(c, readings, NULL);
+		   backend_auto.read_running(c, readings, NULL);
 	ok(ran && readings[0].state == READING_FAILED && readings[1].count_raw == 200,
 	   "a sample on the way has the same places");
 	backend_auto.end(c);

@@ -110,7 +110,7 @@ static bool fake_go(struct counting *c, struct error *err)
 	return !c->backend->told_fd || write(c->backend->told_fd, "b", 1) == 1;
 }
 
-static bool fake_sample(struct counting *c, struct reading *readings, struct error *err)
+static bool fake_read_running(struct counting *c, struct reading *readings, struct error *err)
 {
 	struct backend *b = c->backend;
 	if (b->fail_sample)
@@ -173,7 +173,7 @@ static const struct backend_operations fake_operations = {
 	.prepare = fake_prepare,
 	.process = fake_process,
 	.go = fake_go,
-	.sample = fake_sample,
+	.read_running = fake_read_running,
 	.stop = fake_stop,
 	.end = fake_end,
 };

@@ -344,7 +344,7 @@ static void test_cpus(void)
 	}
 	ok(its >= PAGES, "%s", facts[1]);
 	struct reading sampled[2] = {0};
-	perf->sample(counting, sampled, &err);
+	perf->read_running(counting, sampled, &err);
 	equal_u64(sampled[0].count_raw, sum, facts[2]);
 	ok(run.n_rows && run.readings[1].state == READING_UNSUPPORTED && strstr(run.readings[1].why, "idle"), "%s",
 	   facts[3]);

@@ -160,7 +160,7 @@ static void test_not_counted(void)
 	ok(done, "one event that works is enough");
 	waitpid(perf->process(counting), NULL, 0);
 	struct reading sampled[3];
-	ok(perf->sample(counting, sampled, &err) && sampled[0].count_raw >= 100,
+	ok(perf->read_running(counting, sampled, &err) && sampled[0].count_raw >= 100,
 	   "counters can be read after the end");
 	ok(perf->stop(counting, &run, &err) && run.n_events == 3, "every event has a reading");
 	ok(run.readings[0].state == READING_COUNTED && run.readings[0].count_raw == sampled[0].count_raw,
@@ -189,7 +189,7 @@ static void test_sampling(void)
 	}
 	while (waitpid(perf->process(counting), NULL, WNOHANG) == 0) {
 		struct reading r;
-		perf->sample(counting, &r, &err);
+		perf->read_running(counting, &r, &err);
 		grows &= r.count_raw >= last;
 		runs &= r.running_ns == r.enabled_ns;
 		last = r.count_raw;

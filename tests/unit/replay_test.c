@@ -308,11 +308,11 @@ static void test_samples(void)
 	static const uint64_t expected[] = {100, 90100, 90200, 90300};
 	bool same = ops->prepare(b, &no_program, events, 2, &c, &err) && ops->go(c, &err);
 	for (size_t i = 0; same && i < 4; i++)
-		same = ops->sample(c, at, &err) && at[0].count_raw == expected[i] &&
+		same = ops->read_running(c, at, &err) && at[0].count_raw == expected[i] &&
 		       at[0].enabled_ns == 8000000 * (i + 1) && at[0].running_ns == 4000000 * (i + 1) &&
 		       at[1].count_raw == 8000000 * (i + 1);
 	ok(same, "multiplexing: each look gets the next recorded sample, with its times");
-	ok(!ops->sample(c, at, &err), "there are no looks beyond the recorded ones");
+	ok(!ops->read_running(c, at, &err), "there are no looks beyond the recorded ones");
 	ok(ops->stop(c, &run, &err) && run.readings[0].count_raw == 90400 &&
 		   run.readings[0].running_ns == 20000000 && run.readings[0].enabled_ns == 40000000,
 	   "the end is the recorded end, however many samples were taken");
@@ -323,8 +323,9 @@ static void test_samples(void)
 	const struct event *const one[] = {&cycles};
 	b = open_golden("throttled.json");
 	same = ops->prepare(b, &no_program, one, 1, &c, &err) && ops->go(c, &err);
-	ok(same && ops->sample(c, at, &err) && ops->sample(c, at, &err) && at[0].running_ns == 12000000 &&
-		   ops->sample(c, at, &err) && at[0].running_ns == 12000000 && at[0].enabled_ns == 30000000,
+	ok(same && ops->read_running(c, at, &err) && ops->read_running(c, at, &err) &&
+		   at[0].running_ns == 12000000 && ops->read_running(c, at, &err) &&
+		   at[0].running_ns == 12000000 && at[0].enabled_ns == 30000000,
 	   "throttling: enabled time goes on while running time stands");
 	ops->end(c);
 	ops->close(b);
@@ -371,7 +372,7 @@ static void test_breaks(void)
 	struct reading at[2];
 	struct error err = {0};
 	bool ready = ops->prepare(b, &no_program, events, 2, &c, &err) && ops->go(c, &err);
-	ok(ready && !ops->sample(c, at, &err) && err.code == ERROR_IO && ops->stop(c, &run, &err) &&
+	ok(ready && !ops->read_running(c, at, &err) && err.code == ERROR_IO && ops->stop(c, &run, &err) &&
 		   run.readings[1].count_raw == 2000,
 	   "a look that fails leaves the end readable");
 	run_free(&run);

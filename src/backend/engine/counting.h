@@ -80,7 +80,7 @@ bool counting_fits(struct backend *backend, const struct event *const *events, s
 bool counting_native(struct backend *backend, const struct event *const *events, size_t n);
 pid_t counting_process(const struct counting *c);
 bool counting_go(struct counting *c, struct error *err);
-bool counting_sample(struct counting *c, struct reading *readings, struct error *err);
+bool counting_read_running(struct counting *c, struct reading *readings, struct error *err);
 bool counting_stop(struct counting *c, struct run *run, struct error *err);
 bool counting_blocks(struct counting *c, enum blocks_by by, struct str *out, struct error *err);
 bool counting_system_calls(struct counting *c, struct str *out, struct error *err);
@@ -91,8 +91,9 @@ void counting_end(struct counting *c);
 /* These, in a backend's table. */
 #define COUNTING_OPERATIONS                                                                                       \
 	.starts_only = true, .regions = true, .exclusive = true, .fits = counting_fits,                           \
-	.native = counting_native, .process = counting_process, .go = counting_go, .sample = counting_sample,     \
-	.stop = counting_stop, .blocks = counting_blocks, .system_calls = counting_system_calls,                  \
-	.inputs = counting_inputs, .locations = counting_locations, .end = counting_end
+	.native = counting_native, .process = counting_process, .go = counting_go,                                \
+	.read_running = counting_read_running, .stop = counting_stop, .blocks = counting_blocks,                  \
+	.system_calls = counting_system_calls, .inputs = counting_inputs, .locations = counting_locations,        \
+	.end = counting_end
 
 #endif

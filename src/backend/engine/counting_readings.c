@@ -91,7 +91,7 @@ static bool fill_least(const struct counting *c, struct run *run, struct error *
 	return done;
 }
 
-bool counting_sample(struct counting *c, struct reading *readings, struct error *err)
+bool counting_read_running(struct counting *c, struct reading *readings, struct error *err)
 {
 	struct view *view = NULL;
 	struct tally *tally = NULL;

@@ -47,7 +47,7 @@ bool perf_prepare(struct backend *backend, const struct target *target, const st
 pid_t perf_process(const struct counting *counting);
 bool perf_go(struct counting *counting, struct error *err);
 bool perf_turn(struct counting *counting, bool on, struct error *err);
-bool perf_sample(struct counting *counting, struct reading *readings, struct error *err);
+bool perf_read_running(struct counting *counting, struct reading *readings, struct error *err);
 bool perf_stop(struct counting *counting, struct run *run, struct error *err);
 void perf_end(struct counting *counting);
 void perf_diagnose(struct backend *backend, struct finding *findings, size_t most, size_t *count);

@@ -213,7 +213,7 @@ static bool replay_go(struct counting *c, struct error *err)
 	return !c->launched || launch_go(&c->launch, &c->command, err);
 }
 
-static bool replay_sample(struct counting *c, struct reading *readings, struct error *err)
+static bool replay_read_running(struct counting *c, struct reading *readings, struct error *err)
 {
 	if (fails(c, FAILS_SAMPLE, err))
 		return false;
@@ -329,7 +329,7 @@ const struct backend_operations replay_backend = {
 	.prepare = replay_prepare,
 	.process = replay_process,
 	.go = replay_go,
-	.sample = replay_sample,
+	.read_running = replay_read_running,
 	.stop = replay_stop,
 	.end = replay_end,
 	.diagnose = replay_diagnose,

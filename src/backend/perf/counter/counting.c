@@ -510,7 +510,7 @@ static void read_event(struct counting *c, size_t event, size_t first, size_t la
 	r->count_raw = scale == 1 ? sum.count : (uint64_t)((double)sum.count * scale + 0.5);
 }
 
-bool perf_sample(struct counting *c, struct reading *readings, struct error *err)
+bool perf_read_running(struct counting *c, struct reading *readings, struct error *err)
 {
 	(void)err;
 	for (size_t i = 0; i < c->n_events; i++)
