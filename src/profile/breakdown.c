@@ -38,11 +38,11 @@ struct breakdown_build {
 	struct nested_lines nested;
 };
 
-static uint64_t hash_key(const struct breakdown_build *job, const struct key *k)
+static uint64_t hash_key(const struct breakdown_build *build, const struct key *k)
 {
 	uint64_t h = hash_text(hash_text(hash_text(HASH_BEGIN, k->name), k->module), k->file);
 	h = hash_number(hash_number(h, k->begins), k->line);
-	return hash_number(h, k->heap ? (uint64_t)(k->heap - job->locations->all) + 1 : 0);
+	return hash_number(h, k->heap ? (uint64_t)(k->heap - build->locations->all) + 1 : 0);
 }
 
 static bool same_text(const char *a, const char *b) { return a == b || (a && b && strcmp(a, b) == 0); }
@@ -59,13 +59,13 @@ static const char *copy(struct breakdown *out, const char *text)
 }
 
 /* The row of a key; a new one has its names, and the rest zero. NULL when memory ran out. */
-static struct breakdown_row *row_of(struct breakdown_build *job, const struct key *key)
+static struct breakdown_row *row_of(struct breakdown_build *build, const struct key *key)
 {
-	struct breakdown *out = job->out;
-	const uint64_t hash = hash_key(job, key);
-	struct hash_search search = hash_find(&job->index, hash);
+	struct breakdown *out = build->out;
+	const uint64_t hash = hash_key(build, key);
+	struct hash_search search = hash_find(&build->index, hash);
 	for (uint32_t i; hash_next(&search, &i);)
-		if (same(&job->keys[i], key))
+		if (same(&build->keys[i], key))
 			return &out->rows[i];
 	struct breakdown_row row = {.name = copy(out, key->name),
 				    .module = copy(out, key->module ? key->module : ""),
@@ -76,74 +76,74 @@ static struct breakdown_row *row_of(struct breakdown_build *job, const struct ke
 		row.inclusive = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *row.inclusive);
 	if (!row.name || !row.module || (key->file && !row.file) || !row.counts ||
 	    (out->inclusive && !row.inclusive) ||
-	    !vec_grow((void **)&out->rows, &job->capacity, out->n_rows, sizeof *out->rows) ||
-	    !vec_grow((void **)&job->keys, &job->key_capacity, out->n_rows, sizeof *job->keys))
+	    !vec_grow((void **)&out->rows, &build->capacity, out->n_rows, sizeof *out->rows) ||
+	    !vec_grow((void **)&build->keys, &build->key_capacity, out->n_rows, sizeof *build->keys))
 		return NULL;
-	if (!hash_add(&job->index, hash, (uint32_t)out->n_rows))
+	if (!hash_add(&build->index, hash, (uint32_t)out->n_rows))
 		return NULL;
 	out->rows[out->n_rows] = row;
-	job->keys[out->n_rows] = *key;
+	build->keys[out->n_rows] = *key;
 	return &out->rows[out->n_rows++];
 }
 
 /* Once of each module: why its names are fewer than they could be. trouble NULL: as the symbols say. */
-static bool mention(struct breakdown_build *job, const char *module, const char *trouble)
+static bool mention(struct breakdown_build *build, const char *module, const char *trouble)
 {
-	for (size_t i = 0; i < job->troubled.count; i++)
-		if (job->troubled.items[i] == module || strcmp(job->troubled.items[i], module) == 0)
+	for (size_t i = 0; i < build->troubled.count; i++)
+		if (build->troubled.items[i] == module || strcmp(build->troubled.items[i], module) == 0)
 			return true;
-	if (!vec_push(&job->troubled, module))
+	if (!vec_push(&build->troubled, module))
 		return false;
-	if (!trouble && !(trouble = symbols_trouble(job->symbols, module)))
+	if (!trouble && !(trouble = symbols_trouble(build->symbols, module)))
 		return true;
-	const char *note = arena_printf(&job->out->arena, "%s: %s", module, trouble);
-	return note && vec_push(&job->notes, note);
+	const char *note = arena_printf(&build->out->arena, "%s: %s", module, trouble);
+	return note && vec_push(&build->notes, note);
 }
 
 enum { INLINED_MOST = 8 }; /* of one address, that are looked at */
 
 /* The file alone: no name is looked for in it. */
-static struct breakdown_row *library_row(struct breakdown_build *job, const struct location *l)
+static struct breakdown_row *library_row(struct breakdown_build *build, const struct location *l)
 {
 	const char *slash = strrchr(l->module, '/');
 	struct key key = {.module = l->module, .name = slash ? slash + 1 : l->module};
 	if (!l->module[0])
 		key.name = "[code of no file]";
-	return row_of(job, &key);
+	return row_of(build, &key);
 }
 
 /* Why code that the process made has no names. False when memory ran out. */
-static bool mention_process(struct breakdown_build *job, uint32_t pid, const char *trouble)
+static bool mention_process(struct breakdown_build *build, uint32_t pid, const char *trouble)
 {
-	const char *process = arena_printf(&job->out->arena, "code that process %u made as it ran", (unsigned)pid);
-	return process && mention(job, process, trouble);
+	const char *process = arena_printf(&build->out->arena, "code that process %u made as it ran", (unsigned)pid);
+	return process && mention(build, process, trouble);
 }
 
 /* Code of no file, by the name that its JIT compiler gave it. NULL when memory ran out. */
-static struct breakdown_row *made_row(struct breakdown_build *job, const struct location *l, struct error *err)
+static struct breakdown_row *made_row(struct breakdown_build *build, const struct location *l, struct error *err)
 {
-	struct jit_names *names = symbols_jit(job->symbols, l->pid, err);
+	struct jit_names *names = symbols_jit(build->symbols, l->pid, err);
 	struct jit_code code;
 	struct key key = {.name = "[anonymous]", .module = ""};
 	if (!names)
 		return NULL;
 	if (jit_find(names, l->offset, &code))
 		key = (struct key){.name = code.name, .module = "[jit]", .begins = code.begins};
-	else if (jit_trouble(names) && !mention_process(job, l->pid, jit_trouble(names)))
+	else if (jit_trouble(names) && !mention_process(build, l->pid, jit_trouble(names)))
 		return NULL;
-	return row_of(job, &key);
+	return row_of(build, &key);
 }
 
-static struct breakdown_row *code_row(struct breakdown_build *job, const struct location *l, struct error *err)
+static struct breakdown_row *code_row(struct breakdown_build *build, const struct location *l, struct error *err)
 {
 	if (l->pid)
-		return made_row(job, l, err);
-	const struct symbol_code *code = symbols_code(job->symbols, l->module, l->offset, err);
+		return made_row(build, l, err);
+	const struct symbol_code *code = symbols_code(build->symbols, l->module, l->offset, err);
 	struct key key = {.module = l->module};
-	if (!code || (!code->linked_name && !mention(job, l->module, NULL)))
+	if (!code || (!code->linked_name && !mention(build, l->module, NULL)))
 		return NULL;
 	key.name = code->function;
-	if (job->out->by == BREAKDOWN_BY_LINE) {
+	if (build->out->by == BREAKDOWN_BY_LINE) {
 		key.file = code->file, key.line = code->file ? code->line : 0;
 		/* one line may be in several functions (inlined), and a function without lines is its own */
 		if (code->file)
@@ -153,28 +153,28 @@ static struct breakdown_row *code_row(struct breakdown_build *job, const struct 
 	} else {
 		key.begins = code->begins;
 		/* the file in which the function begins, whatever was inlined there */
-		const struct symbol_code *start = symbols_code(job->symbols, l->module, code->begins, err);
+		const struct symbol_code *start = symbols_code(build->symbols, l->module, code->begins, err);
 		struct symbol_frame inlined[INLINED_MOST];
 		if (!start)
 			return NULL;
 		size_t n = start->file
-				   ? symbols_inlined(job->symbols, l->module, code->begins, inlined, INLINED_MOST)
+				   ? symbols_inlined(build->symbols, l->module, code->begins, inlined, INLINED_MOST)
 				   : 0;
 		key.file = n > 1 && n <= INLINED_MOST && inlined[n - 1].file ? inlined[n - 1].file : start->file;
 	}
-	return row_of(job, &key);
+	return row_of(build, &key);
 }
 
 /* The functions that one return address is in: those that were inlined there first. Returns how many; 0: memory
  * ran out. */
-static size_t fill_frame(struct breakdown_build *job, const struct location_frame *from,
+static size_t fill_frame(struct breakdown_build *build, const struct location_frame *from,
 			 struct breakdown_frame *to, struct error *err)
 {
 	/* a return address is behind the call: its line may be the next one */
 	uint64_t offset = from->offset ? from->offset - 1 : 0;
-	const struct symbol_code *code = symbols_code(job->symbols, from->module, offset, err);
+	const struct symbol_code *code = symbols_code(build->symbols, from->module, offset, err);
 	struct symbol_frame inlined[INLINED_MOST];
-	size_t n = code ? symbols_inlined(job->symbols, from->module, offset, inlined, INLINED_MOST) : 0;
+	size_t n = code ? symbols_inlined(build->symbols, from->module, offset, inlined, INLINED_MOST) : 0;
 	if (!code)
 		return 0;
 	if (n < 2 || n > INLINED_MOST) {
@@ -183,9 +183,9 @@ static size_t fill_frame(struct breakdown_build *job, const struct location_fram
 	}
 	inlined[n - 1].function = code->function; /* of the function itself the symbol's name, as elsewhere */
 	for (size_t i = 0; i < n; i++) {
-		to[i] = (struct breakdown_frame){.function = copy(job->out, inlined[i].function),
-						 .module = copy(job->out, from->module),
-						 .file = copy(job->out, inlined[i].file),
+		to[i] = (struct breakdown_frame){.function = copy(build->out, inlined[i].function),
+						 .module = copy(build->out, from->module),
+						 .file = copy(build->out, inlined[i].file),
 						 .line = inlined[i].line};
 		if (!to[i].function || !to[i].module || (inlined[i].file && !to[i].file))
 			return 0;
@@ -193,16 +193,16 @@ static size_t fill_frame(struct breakdown_build *job, const struct location_fram
 	return n;
 }
 
-static bool fill_frames(struct breakdown_build *job, const struct location *l, struct breakdown_row *row,
+static bool fill_frames(struct breakdown_build *build, const struct location *l, struct breakdown_row *row,
 			struct error *err)
 {
-	struct breakdown_frame *frames = arena_alloc(&job->out->arena,
+	struct breakdown_frame *frames = arena_alloc(&build->out->arena,
 						     (l->n_frames * INLINED_MOST + 1) * sizeof *frames);
 	if (!frames)
 		return false;
 	row->frames = frames;
 	for (size_t i = 0; i < l->n_frames; i++) {
-		size_t n = fill_frame(job, &l->frames[i], frames + row->n_frames, err);
+		size_t n = fill_frame(build, &l->frames[i], frames + row->n_frames, err);
 		if (!n)
 			return false;
 		row->n_frames += n;
@@ -212,19 +212,19 @@ static bool fill_frames(struct breakdown_build *job, const struct location *l, s
 
 /* The variable of a cell of static data. Several in one cell: shared[size] has all of their names, else it is
  * "". */
-static const struct symbol_data *static_data(struct breakdown_build *job, const struct location *l, char *shared,
+static const struct symbol_data *static_data(struct breakdown_build *build, const struct location *l, char *shared,
 					     size_t size)
 {
 	const struct symbol_data *first = NULL, *last = NULL;
 	uint64_t address;
 	size_t length = 0;
 	shared[0] = '\0';
-	if (!symbols_mapping(job->symbols, l->module, l->offset, l->writable, &address))
+	if (!symbols_mapping(build->symbols, l->module, l->offset, l->writable, &address))
 		return NULL;
 	address += l->beyond;
 	/* a cell that is a whole region has no variable of its own */
 	for (uint64_t at = address; at < address + (l->bytes <= 64 ? l->bytes : 1);) {
-		const struct symbol_data *data = symbols_data(job->symbols, l->module, at);
+		const struct symbol_data *data = symbols_data(build->symbols, l->module, at);
 		if (!data || !data->linked_name) {
 			first = first ? first : data;
 			at++;
@@ -243,7 +243,7 @@ static const struct symbol_data *static_data(struct breakdown_build *job, const 
 	return first;
 }
 
-static struct breakdown_row *object_row(struct breakdown_build *job, const struct location *l, struct error *err)
+static struct breakdown_row *object_row(struct breakdown_build *build, const struct location *l, struct error *err)
 {
 	static const char *const kinds[] = {[LOCATION_CODE] = "code",           [LOCATION_STATIC] = "variable",
 					    [LOCATION_HEAP] = "heap",           [LOCATION_MAPPING] = "mapping",
@@ -255,8 +255,8 @@ static struct breakdown_row *object_row(struct breakdown_build *job, const struc
 	char shared[512] = "";
 	switch (l->kind) {
 	case LOCATION_STATIC:
-		data = static_data(job, l, shared, sizeof shared);
-		if (!(data && data->linked_name) && !mention(job, l->module, NULL))
+		data = static_data(build, l, shared, sizeof shared);
+		if (!(data && data->linked_name) && !mention(build, l->module, NULL))
 			return NULL;
 		if (!data) /* its headers; what ld.so allocates behind its own data */
 			snprintf(shared, sizeof shared, "[outside of its sections]");
@@ -270,8 +270,8 @@ static struct breakdown_row *object_row(struct breakdown_build *job, const struc
 		break;
 	case LOCATION_STACK: key.name = "[stack]"; break;
 	case LOCATION_THREAD:
-		data = symbols_thread_data(job->symbols, key.module, l->beyond);
-		if (!(data && data->linked_name) && key.module[0] && !mention(job, l->module, NULL))
+		data = symbols_thread_data(build->symbols, key.module, l->beyond);
+		if (!(data && data->linked_name) && key.module[0] && !mention(build, l->module, NULL))
 			return NULL;
 		key.name = data ? data->name : "[thread-local]";
 		key.begins = data ? data->address : 0;
@@ -281,7 +281,7 @@ static struct breakdown_row *object_row(struct breakdown_build *job, const struc
 	case LOCATION_OTHERS: key.name = "[other heap blocks and mappings]"; break;
 	case LOCATION_UNKNOWN: key.name = "[unknown]"; break;
 	}
-	struct breakdown_row *row = row_of(job, &key);
+	struct breakdown_row *row = row_of(build, &key);
 	if (!row)
 		return NULL;
 	row->kind = kinds[l->kind];
@@ -289,31 +289,31 @@ static struct breakdown_row *object_row(struct breakdown_build *job, const struc
 		row->blocks = 1, row->bytes = data->bytes;
 	if (key.heap) {
 		row->blocks = l->blocks, row->bytes = l->bytes;
-		if (!row->frames && !fill_frames(job, l, row, err))
+		if (!row->frames && !fill_frames(build, l, row, err))
 			return NULL;
 	}
 	return row;
 }
 
-static bool has_counts(const struct breakdown_build *job, const struct location *l)
+static bool has_counts(const struct breakdown_build *build, const struct location *l)
 {
-	for (size_t i = 0; i < job->out->n_events; i++)
-		if (l->counts[i] != 0 && !job->out->events[i].why)
+	for (size_t i = 0; i < build->out->n_events; i++)
+		if (l->counts[i] != 0 && !build->out->events[i].why)
 			return true;
 	return false;
 }
 
-static bool add(struct breakdown_build *job, const struct location *l, struct error *err)
+static bool add(struct breakdown_build *build, const struct location *l, struct error *err)
 {
-	if (!has_counts(job, l))
+	if (!has_counts(build, l))
 		return true; /* what has no count needs no name */
-	struct breakdown_row *row = job->out->by == BREAKDOWN_BY_OBJECT    ? object_row(job, l, err)
-				    : job->out->by == BREAKDOWN_BY_LIBRARY ? library_row(job, l)
-									   : code_row(job, l, err);
+	struct breakdown_row *row = build->out->by == BREAKDOWN_BY_OBJECT    ? object_row(build, l, err)
+				    : build->out->by == BREAKDOWN_BY_LIBRARY ? library_row(build, l)
+									   : code_row(build, l, err);
 	if (!row)
 		return error_no_memory(err);
-	for (size_t i = 0; i < job->out->n_events; i++) {
-		struct breakdown_event *e = &job->out->events[i];
+	for (size_t i = 0; i < build->out->n_events; i++) {
+		struct breakdown_event *e = &build->out->events[i];
 		if (e->why)
 			continue;
 		row->counts[i] += l->counts[i]; /* no larger than the sum, which is looked at */
@@ -361,18 +361,18 @@ static struct location callee_of(const struct location_arc *arc)
 	return (struct location){.module = arc->callee, .offset = arc->callee_offset, .pid = arc->callee_pid};
 }
 
-static bool add_arc_to_function(struct breakdown_build *job, const struct location_arc *arc, struct error *err)
+static bool add_arc_to_function(struct breakdown_build *build, const struct location_arc *arc, struct error *err)
 {
-	struct breakdown *b = job->out;
+	struct breakdown *b = build->out;
 	const struct location from = caller_of(arc), to = callee_of(arc);
 	size_t caller = SIZE_MAX, callee;
 	struct breakdown_row *row;
 	if (arc->caller) {
-		if (!(row = code_row(job, &from, err)))
+		if (!(row = code_row(build, &from, err)))
 			return false;
 		caller = (size_t)(row - b->rows);
 	}
-	if (!(row = code_row(job, &to, err)))
+	if (!(row = code_row(build, &to, err)))
 		return false;
 	callee = (size_t)(row - b->rows);
 	if (caller != callee)
@@ -381,59 +381,59 @@ static bool add_arc_to_function(struct breakdown_build *job, const struct locati
 }
 
 /* Where the machine code's function begins that a place is in. False when memory ran out. */
-static bool begin_at(struct breakdown_build *job, const struct location *l, uint64_t *begins, struct error *err)
+static bool begin_at(struct breakdown_build *build, const struct location *l, uint64_t *begins, struct error *err)
 {
-	struct jit_names *names = l->pid ? symbols_jit(job->symbols, l->pid, err) : NULL;
+	struct jit_names *names = l->pid ? symbols_jit(build->symbols, l->pid, err) : NULL;
 	struct jit_code made;
 	if (names) {
 		*begins = jit_find(names, l->offset, &made) ? made.begins : 0;
 		return true;
 	}
-	const struct symbol_code *code = l->pid ? NULL : symbols_code(job->symbols, l->module, l->offset, err);
+	const struct symbol_code *code = l->pid ? NULL : symbols_code(build->symbols, l->module, l->offset, err);
 	*begins = code ? code->begins : 0;
 	return code != NULL;
 }
 
-/* The machine code's function that a place is in, by number: of the job's own. UINT32_MAX when memory ran out. */
-static uint32_t function_at(struct breakdown_build *job, const struct location *l, struct error *err)
+/* The machine code's function that a place is in, by number: of the build's own. UINT32_MAX when memory ran out. */
+static uint32_t function_at(struct breakdown_build *build, const struct location *l, struct error *err)
 {
 	struct function_key key = {.module = l->module, .pid = l->pid};
-	if (!begin_at(job, l, &key.begins, err))
+	if (!begin_at(build, l, &key.begins, err))
 		return UINT32_MAX;
 	const uint64_t hash = hash_number(hash_number(hash_text(HASH_BEGIN, key.module), key.begins), key.pid);
-	struct hash_search search = hash_find(&job->functions, hash);
+	struct hash_search search = hash_find(&build->functions, hash);
 	for (uint32_t i; hash_next(&search, &i);)
-		if (job->function_keys.items[i].begins == key.begins &&
-		    job->function_keys.items[i].pid == key.pid &&
-		    strcmp(job->function_keys.items[i].module, key.module) == 0)
+		if (build->function_keys.items[i].begins == key.begins &&
+		    build->function_keys.items[i].pid == key.pid &&
+		    strcmp(build->function_keys.items[i].module, key.module) == 0)
 			return i;
-	if (!vec_push(&job->function_keys, key) ||
-	    !hash_add(&job->functions, hash, (uint32_t)job->function_keys.count - 1))
+	if (!vec_push(&build->function_keys, key) ||
+	    !hash_add(&build->functions, hash, (uint32_t)build->function_keys.count - 1))
 		return UINT32_MAX;
-	return (uint32_t)job->function_keys.count - 1;
+	return (uint32_t)build->function_keys.count - 1;
 }
 
 /* The rows of a place: of its line, and of those that what it is in was inlined in; each once. Returns how
  * many; 0: memory ran out. */
-static size_t line_rows(struct breakdown_build *job, const struct location *l, uint32_t rows[LEVELS_MOST],
+static size_t line_rows(struct breakdown_build *build, const struct location *l, uint32_t rows[LEVELS_MOST],
 			struct error *err)
 {
 	const char *module = l->module;
 	struct symbol_frame levels[LEVELS_MOST];
-	const struct symbol_code *code = symbols_code(job->symbols, module, l->offset, err);
-	struct breakdown_row *row = code ? code_row(job, l, err) : NULL;
+	const struct symbol_code *code = symbols_code(build->symbols, module, l->offset, err);
+	struct breakdown_row *row = code ? code_row(build, l, err) : NULL;
 	if (!row)
 		return 0;
-	rows[0] = (uint32_t)(row - job->out->rows);
-	size_t n = code->file ? symbols_inlined(job->symbols, module, l->offset, levels, LEVELS_MOST) : 0,
+	rows[0] = (uint32_t)(row - build->out->rows);
+	size_t n = code->file ? symbols_inlined(build->symbols, module, l->offset, levels, LEVELS_MOST) : 0,
 	       found = 1;
 	for (size_t i = 1; i < n && n <= LEVELS_MOST; i++) {
 		struct key key = {.name = "", .module = module, .file = levels[i].file, .line = levels[i].line};
 		if (!levels[i].file)
 			key = (struct key){.name = code->function, .module = module, .begins = code->begins};
-		if (!(row = row_of(job, &key)))
+		if (!(row = row_of(build, &key)))
 			return 0;
-		uint32_t index = (uint32_t)(row - job->out->rows);
+		uint32_t index = (uint32_t)(row - build->out->rows);
 		size_t k = 0;
 		while (k < found && rows[k] != index)
 			k++;
@@ -444,27 +444,27 @@ static size_t line_rows(struct breakdown_build *job, const struct location *l, u
 }
 
 /* calls: a call's arc, from there to `callee`; UINT32_MAX: it is what was executed there. */
-static bool add_to_lines(struct breakdown_build *job, const struct location *l, const uint64_t *counts,
+static bool add_to_lines(struct breakdown_build *build, const struct location *l, const uint64_t *counts,
 			 uint32_t callee, struct error *err)
 {
-	uint32_t rows[LEVELS_MOST], function = function_at(job, l, err);
-	size_t n = line_rows(job, l, rows, err);
+	uint32_t rows[LEVELS_MOST], function = function_at(build, l, err);
+	size_t n = line_rows(build, l, rows, err);
 	bool done = n && function != UINT32_MAX;
 	for (size_t i = 0; done && i < n; i++) {
-		add_counts(job->out, job->out->rows[rows[i]].inclusive, counts);
-		done = nested_add_place(&job->nested, rows[i], function) &&
-		       (callee == UINT32_MAX || nested_add_call(&job->nested, rows[i], callee));
+		add_counts(build->out, build->out->rows[rows[i]].inclusive, counts);
+		done = nested_add_place(&build->nested, rows[i], function) &&
+		       (callee == UINT32_MAX || nested_add_call(&build->nested, rows[i], callee));
 	}
-	return done && (callee == UINT32_MAX || nested_add_arc(&job->nested, function, callee));
+	return done && (callee == UINT32_MAX || nested_add_arc(&build->nested, function, callee));
 }
 
-static bool forget_nested(struct breakdown_build *job)
+static bool forget_nested(struct breakdown_build *build)
 {
-	struct breakdown *b = job->out;
+	struct breakdown *b = build->out;
 	bool *nested = calloc(b->n_rows + 1, sizeof *nested);
-	job->nested.n_functions = job->function_keys.count;
-	job->nested.n_lines = b->n_rows;
-	bool done = nested && nested_find(&job->nested, nested);
+	build->nested.n_functions = build->function_keys.count;
+	build->nested.n_lines = b->n_rows;
+	bool done = nested && nested_find(&build->nested, nested);
 	for (size_t i = 0; done && i < b->n_rows; i++)
 		if (nested[i])
 			b->rows[i].inclusive = NULL;
@@ -472,32 +472,32 @@ static bool forget_nested(struct breakdown_build *job)
 	return done;
 }
 
-static bool add_by_line(struct breakdown_build *job, struct error *err)
+static bool add_by_line(struct breakdown_build *build, struct error *err)
 {
-	const struct locations *l = job->locations;
+	const struct locations *l = build->locations;
 	for (size_t i = 0; i < l->n; i++)
-		if (has_counts(job, &l->all[i]) &&
-		    !add_to_lines(job, &l->all[i], l->all[i].counts, UINT32_MAX, err))
+		if (has_counts(build, &l->all[i]) &&
+		    !add_to_lines(build, &l->all[i], l->all[i].counts, UINT32_MAX, err))
 			return error_no_memory(err);
 	for (size_t i = 0; i < l->n_arcs; i++) {
 		const struct location_arc *arc = &l->arcs[i];
 		const struct location from = caller_of(arc), to = callee_of(arc);
-		uint32_t callee = arc->caller ? function_at(job, &to, err) : 0;
+		uint32_t callee = arc->caller ? function_at(build, &to, err) : 0;
 		if (callee == UINT32_MAX ||
-		    (arc->caller && !add_to_lines(job, &from, arc->inclusive, callee, err)))
+		    (arc->caller && !add_to_lines(build, &from, arc->inclusive, callee, err)))
 			return error_no_memory(err);
 	}
-	return forget_nested(job) || error_no_memory(err);
+	return forget_nested(build) || error_no_memory(err);
 }
 
-static bool add_inclusive(struct breakdown_build *job, struct error *err)
+static bool add_inclusive(struct breakdown_build *build, struct error *err)
 {
-	const struct locations *l = job->locations;
-	struct breakdown *b = job->out;
+	const struct locations *l = build->locations;
+	struct breakdown *b = build->out;
 	if (b->by == BREAKDOWN_BY_LINE)
-		return add_by_line(job, err);
+		return add_by_line(build, err);
 	for (size_t i = 0; i < l->n_arcs; i++)
-		if (!add_arc_to_function(job, &l->arcs[i], err))
+		if (!add_arc_to_function(build, &l->arcs[i], err))
 			return error_no_memory(err);
 	/* code in no function is a row of its own, to which no call leads */
 	for (size_t i = 0; i < b->n_rows; i++)
@@ -568,14 +568,14 @@ static bool check_sums(struct breakdown *b)
 	return true;
 }
 
-static bool name_events(struct breakdown_build *job)
+static bool name_events(struct breakdown_build *build)
 {
-	struct breakdown *b = job->out;
-	b->n_events = job->locations->n_events;
+	struct breakdown *b = build->out;
+	b->n_events = build->locations->n_events;
 	if (!(b->events = arena_alloc(&b->arena, (b->n_events + 1) * sizeof *b->events)))
 		return false;
 	for (size_t i = 0; i < b->n_events; i++) {
-		const struct located_event *from = &job->locations->events[i];
+		const struct located_event *from = &build->locations->events[i];
 		struct breakdown_event *e = &b->events[i];
 		*e = (struct breakdown_event){.label = copy(b, from->label ? from->label : ""),
 					      .unit = copy(b, from->unit ? from->unit : ""),
@@ -591,22 +591,22 @@ static bool name_events(struct breakdown_build *job)
 bool breakdown_new(const struct locations *locations, struct symbols *symbols, enum breakdown_by by,
 		   bool inclusive, struct breakdown **out, struct error *err)
 {
-	struct breakdown_build job = {.locations = locations, .symbols = symbols};
+	struct breakdown_build build = {.locations = locations, .symbols = symbols};
 	struct breakdown *b = *out = calloc(1, sizeof *b);
 	bool sorted = false, done = false;
 	if (!b)
 		return error_no_memory(err);
 	b->by = by;
 	b->inclusive = inclusive;
-	job.out = b;
-	if (!name_events(&job)) {
+	build.out = b;
+	if (!name_events(&build)) {
 		error_no_memory(err);
 		goto out;
 	}
 	for (size_t i = 0; i < locations->n; i++)
-		if (!add(&job, &locations->all[i], err))
+		if (!add(&build, &locations->all[i], err))
 			goto out;
-	if (inclusive && !add_inclusive(&job, err))
+	if (inclusive && !add_inclusive(&build, err))
 		goto out;
 	if (!(sorted = sort_rows(b)) || !check_sums(b)) {
 		error_no_memory(err);
@@ -614,28 +614,28 @@ bool breakdown_new(const struct locations *locations, struct symbols *symbols, e
 	}
 	for (size_t i = 0; i < locations->n_notes; i++) {
 		const char *note = copy(b, locations->notes[i]);
-		if (!note || !vec_push(&job.notes, note)) {
+		if (!note || !vec_push(&build.notes, note)) {
 			error_no_memory(err);
 			goto out;
 		}
 	}
-	if (job.notes.count) {
-		if (!(b->notes = arena_alloc(&b->arena, job.notes.count * sizeof *b->notes))) {
+	if (build.notes.count) {
+		if (!(b->notes = arena_alloc(&b->arena, build.notes.count * sizeof *b->notes))) {
 			error_no_memory(err);
 			goto out;
 		}
-		memcpy(b->notes, job.notes.items, job.notes.count * sizeof *b->notes);
-		b->n_notes = job.notes.count;
+		memcpy(b->notes, build.notes.items, build.notes.count * sizeof *b->notes);
+		b->n_notes = build.notes.count;
 	}
 	done = true;
 out:
-	free(job.keys);
-	hash_free(&job.index);
-	hash_free(&job.functions);
-	vec_free(&job.function_keys);
-	nested_free(&job.nested);
-	vec_free(&job.troubled);
-	vec_free(&job.notes);
+	free(build.keys);
+	hash_free(&build.index);
+	hash_free(&build.functions);
+	vec_free(&build.function_keys);
+	nested_free(&build.nested);
+	vec_free(&build.troubled);
+	vec_free(&build.notes);
 	if (!done) {
 		if (!sorted)
 			free(b->rows);

@@ -6,7 +6,7 @@
 #include "profile/named.h"
 #include "symbol/disassemble.h"
 
-struct code_job {
+struct code_fill {
 	const struct named_profile *named;
 	struct symbols *symbols;
 	struct named_code *out;
@@ -34,11 +34,11 @@ static uint32_t place_of_row(const struct named_profile *n, uint32_t row)
 }
 
 /* Why a module has no code to show; NULL: it may have. */
-static const char *why_none(struct code_job *job, const struct profile_module *m)
+static const char *why_none(struct code_fill *fill, const struct profile_module *m)
 {
 	switch (m->kind) {
 	case MODULE_FILE:
-		return named_is_other_file(job->symbols, m)
+		return named_is_other_file(fill->symbols, m)
 			       ? "its file is another one now than when it was profiled"
 			       : NULL;
 	case MODULE_VDSO: return NULL;
@@ -49,26 +49,26 @@ static const char *why_none(struct code_job *job, const struct profile_module *m
 	return "its code is in no file";
 }
 
-static bool take_line(struct code_job *job, const char *module, struct named_instruction *one, struct error *err)
+static bool take_line(struct code_fill *fill, const char *module, struct named_instruction *one, struct error *err)
 {
-	const struct symbol_code *code = symbols_code(job->symbols, module, one->offset, err);
+	const struct symbol_code *code = symbols_code(fill->symbols, module, one->offset, err);
 	struct str path = {0};
 	if (!code)
 		return false;
 	if (!code->file)
 		return true;
-	named_source_path(&path, code->file, symbols_directory(job->symbols, module, one->offset));
-	one->file = path.text && !path.failed ? arena_strdup(&job->out->arena, path.text) : NULL;
+	named_source_path(&path, code->file, symbols_directory(fill->symbols, module, one->offset));
+	one->file = path.text && !path.failed ? arena_strdup(&fill->out->arena, path.text) : NULL;
 	one->line = code->line;
 	str_free(&path);
 	return one->file || error_no_memory(err);
 }
 
-static bool take_instructions(struct code_job *job, const char *module, const struct symbol_instruction *from,
+static bool take_instructions(struct code_fill *fill, const char *module, const struct symbol_instruction *from,
 			      size_t n, struct error *err)
 {
-	struct named_code *out = job->out;
-	size_t events = job->named->profile->n_events + 1;
+	struct named_code *out = fill->out;
+	size_t events = fill->named->profile->n_events + 1;
 	out->all = arena_alloc(&out->arena, (n + 1) * sizeof *out->all);
 	uint64_t *counts = arena_alloc(&out->arena, (n + 1) * events * sizeof *counts);
 	if (!out->all || !counts)
@@ -79,7 +79,7 @@ static bool take_instructions(struct code_job *job, const char *module, const st
 						  .address = from[i].address,
 						  .text = arena_strdup(&out->arena, from[i].text),
 						  .counts = counts + i * events};
-		if (!one->text || !take_line(job, module, one, err))
+		if (!one->text || !take_line(fill, module, one, err))
 			return one->text ? false : error_no_memory(err);
 	}
 	out->n = n;
@@ -100,24 +100,24 @@ static struct named_instruction *find(struct named_code *code, uint64_t offset)
 	return low < code->n && code->all[low].offset == offset ? &code->all[low] : NULL;
 }
 
-static void take_counts(struct code_job *job)
+static void take_counts(struct code_fill *fill)
 {
-	const struct named_profile *named = job->named;
+	const struct named_profile *named = fill->named;
 	const struct profile *p = named->profile;
 	for (size_t i = 0; i < p->n_cells; i++) {
 		const struct profile_cell *c = &p->cells[i];
 		uint32_t place = named->place_of_node[c->node];
-		if (place == UINT32_MAX || row_of_place(named, place) != job->out->row)
+		if (place == UINT32_MAX || row_of_place(named, place) != fill->out->row)
 			continue;
-		struct named_instruction *one = find(job->out, named->places[place].offset);
-		add_saturated(one ? &one->counts[c->event] : &job->out->elsewhere[c->event], c->count);
+		struct named_instruction *one = find(fill->out, named->places[place].offset);
+		add_saturated(one ? &one->counts[c->event] : &fill->out->elsewhere[c->event], c->count);
 	}
 }
 
 bool named_code_new(const struct named_profile *named, uint32_t row, struct symbols *symbols,
 		    struct named_code *out, struct error *err)
 {
-	struct code_job job = {.named = named, .symbols = symbols, .out = out};
+	struct code_fill fill = {.named = named, .symbols = symbols, .out = out};
 	struct symbol_instruction *instructions = NULL;
 	struct error own = {0};
 	size_t n = 0;
@@ -126,7 +126,7 @@ bool named_code_new(const struct named_profile *named, uint32_t row, struct symb
 	const struct profile_module *m = place == UINT32_MAX
 						 ? NULL
 						 : &named->profile->modules[named->places[place].module];
-	out->why = m ? why_none(&job, m) : "it has no instruction with counts";
+	out->why = m ? why_none(&fill, m) : "it has no instruction with counts";
 	out->elsewhere = arena_alloc(&out->arena, (named->profile->n_events + 1) * sizeof *out->elsewhere);
 	bool done = out->elsewhere || error_no_memory(err);
 	if (done && !out->why &&
@@ -134,9 +134,9 @@ bool named_code_new(const struct named_profile *named, uint32_t row, struct symb
 		out->why = arena_strdup(&out->arena, own.text);
 		done = (out->why && own.code != ERROR_NO_MEMORY) || error_no_memory(err);
 	}
-	done = done && take_instructions(&job, m ? m->path : "", instructions, n, err);
+	done = done && take_instructions(&fill, m ? m->path : "", instructions, n, err);
 	if (done)
-		take_counts(&job);
+		take_counts(&fill);
 	else
 		named_code_free(out);
 	free(instructions);

@@ -239,20 +239,20 @@ static void choose_kernels(const struct counters_study *c, bool *chosen)
 	free(reached);
 }
 
-static bool is_done(const struct counters_study *c, const struct counters_job *job)
+static bool is_done(const struct counters_study *c, const struct counters_step *step)
 {
 	for (size_t i = 0; i < c->found.resumed; i++) {
 		const struct kept_point *p = &c->found.points.items[i];
 		bool exact = p->source == SOURCE_EXACT || p->source == SOURCE_MODEL;
-		if (p->size == job->size && strcmp(p->kernel, job->kernel->name) == 0 &&
-		    strcmp(p->interface, counters_interface_name(job->interface)) == 0 &&
-		    exact == job->backend->exact)
+		if (p->size == step->size && strcmp(p->kernel, step->kernel->name) == 0 &&
+		    strcmp(p->interface, counters_interface_name(step->interface)) == 0 &&
+		    exact == step->backend->exact)
 			return true;
 	}
 	return false;
 }
 
-static bool add_jobs(struct counters_study *c, struct counters_backend *b, const struct kernel *kernel,
+static bool add_steps(struct counters_study *c, struct counters_backend *b, const struct kernel *kernel,
 		     enum kernel_interface interface, struct error *err)
 {
 	const uint64_t *sizes = c->asked.quick ? kernel->quick : kernel->sizes;
@@ -260,10 +260,10 @@ static bool add_jobs(struct counters_study *c, struct counters_backend *b, const
 	       take = c->asked.quick && n > COUNTERS_QUICK_SIZES ? COUNTERS_QUICK_SIZES : n;
 	for (size_t i = 0; i < take; i++) {
 		size_t at = take > 1 ? (i * (n - 1) + (take - 1) / 2) / (take - 1) : 0;
-		struct counters_job job = {
+		struct counters_step step = {
 			.backend = b, .kernel = kernel, .interface = interface, .size = sizes[at]};
-		job.done = is_done(c, &job);
-		if (!vec_push(&c->jobs, job))
+		step.done = is_done(c, &step);
+		if (!vec_push(&c->steps, step))
 			return error_no_memory(err);
 	}
 	return true;
@@ -341,7 +341,7 @@ static bool plan_backend(struct counters_study *c, struct counters_backend *b, c
 				       !b->session.operations->regions || !adds_region(c, b, kernel, seen)))
 				continue;
 			if (tells(c, kernel, b, (enum kernel_interface)i))
-				done = add_jobs(c, b, kernel, (enum kernel_interface)i, err);
+				done = add_steps(c, b, kernel, (enum kernel_interface)i, err);
 		}
 	free(seen);
 	return done;
@@ -359,7 +359,7 @@ static bool plan(struct counters_study *c, struct error *err)
 		done = plan_backend(c, &c->backends[b], chosen, err);
 	free(chosen);
 	return done &&
-	       (c->jobs.count ||
+	       (c->steps.count ||
 		error_set(err, ERROR_NOT_FOUND, "no kernel that can run here tells what these events must count"));
 }
 
@@ -448,7 +448,7 @@ void counters_end(struct counters_study *c)
 	}
 	if (c->runs)
 		runs_close(c->runs);
-	vec_free(&c->jobs);
+	vec_free(&c->steps);
 	vec_free(&c->names);
 	kernels_free(&c->kernels);
 	verification_free(&c->found);
@@ -464,55 +464,55 @@ static bool is_interrupted(const struct counters_study *c, struct error *err)
 	return c->asked.interrupt && *c->asked.interrupt && !error_set(err, ERROR_SYSTEM, "interrupted");
 }
 
-/* The jobs of one kernel, backend and interface stand together: [from, to). */
+/* The steps of one kernel, backend and interface stand together: [from, to). */
 static size_t group_end(const struct counters_study *c, size_t from)
 {
-	const struct counters_job *jobs = c->jobs.items;
+	const struct counters_step *steps = c->steps.items;
 	size_t to = from + 1;
-	while (to < c->jobs.count && jobs[to].kernel == jobs[from].kernel &&
-	       jobs[to].backend == jobs[from].backend && jobs[to].interface == jobs[from].interface)
+	while (to < c->steps.count && steps[to].kernel == steps[from].kernel &&
+	       steps[to].backend == steps[from].backend && steps[to].interface == steps[from].interface)
 		to++;
 	return to;
 }
 
-/* What a job takes: once (finding regions, opening counters), and for each of its executions. */
-struct job_cost {
+/* What a step takes: once (finding regions, opening counters), and for each of its executions. */
+struct step_cost {
 	double once, each_least, each_most; /* each: at the smallest size and at the largest */
 };
 
 /* From what one execution and three of the smallest size took, and one of the largest. */
-static struct job_cost cost_of(double one, double three, double largest)
+static struct step_cost cost_of(double one, double three, double largest)
 {
 	double each = fmin(fmax((three - one) / 2, one / 10), one), once = one - each;
-	return (struct job_cost){once, each, fmax(largest - once, each)};
+	return (struct step_cost){once, each, fmax(largest - once, each)};
 }
 
 /* Linear in the size between the smallest and the largest: kernels are loops. */
-static double job_cost(const struct job_cost *cost, double part, size_t repetitions)
+static double step_cost(const struct step_cost *cost, double part, size_t repetitions)
 {
 	return cost->once + (double)repetitions * (cost->each_least + part * (cost->each_most - cost->each_least));
 }
 
 static bool predict_group(struct counters_study *c, size_t from, size_t to, double *seconds, struct error *err)
 {
-	const struct counters_job *first = &c->jobs.items[from], *last = &c->jobs.items[to - 1];
+	const struct counters_step *first = &c->steps.items[from], *last = &c->steps.items[to - 1];
 	struct counters_time one, three, largest;
 	/* the first one reads files that nobody read before */
 	if (!counters_try(c, first, 1, &one, err) || !counters_try(c, first, 1, &one, err) ||
 	    !counters_try(c, first, 3, &three, err) || !counters_try(c, last, 1, &largest, err))
 		return false;
-	const struct job_cost wall = cost_of(one.seconds, three.seconds, largest.seconds),
+	const struct step_cost wall = cost_of(one.seconds, three.seconds, largest.seconds),
 			      cpu = cost_of(one.cpu, three.cpu, largest.cpu);
 	for (size_t i = from; i < to; i++) {
-		struct counters_job *job = &c->jobs.items[i];
+		struct counters_step *step = &c->steps.items[i];
 		double part = last->size > first->size
-				      ? (double)(job->size - first->size) / (double)(last->size - first->size)
+				      ? (double)(step->size - first->size) / (double)(last->size - first->size)
 				      : 0;
-		job->seconds = job_cost(&wall, part, counters_repetitions(c, job));
-		if (job->done)
+		step->seconds = step_cost(&wall, part, counters_repetitions(c, step));
+		if (step->done)
 			continue;
-		*seconds += job->seconds;
-		c->found.predicted_cpu_seconds += job_cost(&cpu, part, counters_repetitions(c, job));
+		*seconds += step->seconds;
+		c->found.predicted_cpu_seconds += step_cost(&cpu, part, counters_repetitions(c, step));
 	}
 	return true;
 }
@@ -520,7 +520,7 @@ static bool predict_group(struct counters_study *c, size_t from, size_t to, doub
 bool counters_predict_seconds(struct counters_study *c, double *seconds, struct error *err)
 {
 	*seconds = c->found.predicted_cpu_seconds = 0;
-	for (size_t from = 0, to; from < c->jobs.count; from = to) {
+	for (size_t from = 0, to; from < c->steps.count; from = to) {
 		to = group_end(c, from);
 		if (is_interrupted(c, err) || !predict_group(c, from, to, seconds, err))
 			return false;
@@ -532,15 +532,15 @@ bool counters_predict_seconds(struct counters_study *c, double *seconds, struct 
 static void tell(const struct counters_study *c, size_t at, double took)
 {
 	double before = 0, after = 0;
-	for (size_t i = 0; i < c->jobs.count; i++)
-		if (!c->jobs.items[i].done)
-			*(i < at ? &before : &after) += c->jobs.items[i].seconds;
+	for (size_t i = 0; i < c->steps.count; i++)
+		if (!c->steps.items[i].done)
+			*(i < at ? &before : &after) += c->steps.items[i].seconds;
 	if (c->asked.progress)
-		c->asked.progress(c->asked.progress_context, at, c->jobs.count,
+		c->asked.progress(c->asked.progress_context, at, c->steps.count,
 				  !(before + after > 0)    ? -1
 				  : took > 1 && before > 0 ? after * took / before
 							   : after,
-				  c->jobs.items[at].kernel->name);
+				  c->steps.items[at].kernel->name);
 }
 
 static bool keep_points(struct counters_study *c, size_t from, struct error *err)
@@ -555,16 +555,16 @@ bool counters_run(struct counters_study *c, struct error *err)
 	double before = c->found.seconds, cpu_before = counters_cpu_seconds();
 	size_t kept = c->found.points.count;
 	bool done = !c->runs || c->found.id || runs_begin_verification(c->runs, &c->found, err);
-	for (size_t i = 0; done && i < c->jobs.count; i++) {
-		const struct counters_job *job = &c->jobs.items[i];
+	for (size_t i = 0; done && i < c->steps.count; i++) {
+		const struct counters_step *step = &c->steps.items[i];
 		double took = (double)(clock_now_ns(&clock) - begin) / 1e9;
 		tell(c, i, took);
-		if (!job->done)
+		if (!step->done)
 			done = !is_interrupted(c, err) &&
-			       counters_measure(c, job, counters_repetitions(c, job), err);
+			       counters_measure(c, step, counters_repetitions(c, step), err);
 		c->found.seconds = before + (double)(clock_now_ns(&clock) - begin) / 1e9;
 		c->found.cpu_seconds = counters_cpu_seconds() - cpu_before;
-		if (i + 1 == c->jobs.count || c->jobs.items[i + 1].kernel != job->kernel || !done) {
+		if (i + 1 == c->steps.count || c->steps.items[i + 1].kernel != step->kernel || !done) {
 			struct error why = {0};
 			if (!keep_points(c, kept, done ? err : &why))
 				return false;

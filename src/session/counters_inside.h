@@ -47,7 +47,7 @@ struct counters_backend {
 };
 
 /* One kernel at one size by one backend through one interface. */
-struct counters_job {
+struct counters_step {
 	struct counters_backend *backend;
 	const struct kernel *kernel;
 	enum kernel_interface interface;
@@ -62,19 +62,19 @@ struct counters_study {
 	struct kernels kernels;
 	struct counters_backend backends[COUNTERS_BACKENDS_MOST];
 	size_t n_backends;
-	VEC(struct counters_job) jobs;
+	VEC(struct counters_step) steps;
 	VEC(const char *) names; /* of all events that kernels predict, each once */
 	struct runs *runs;       /* NULL: nothing is kept */
 };
 
-/* counters_measure.c: executes the job, and adds a point for each event that it can say something of. */
-bool counters_measure(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+/* counters_measure.c: executes the step, and adds a point for each event that it can say something of. */
+bool counters_measure(struct counters_study *c, const struct counters_step *step, size_t repetitions,
 		      struct error *err);
 struct counters_time {
 	double seconds, cpu;
 };
 /* Without adding points: how long it takes. */
-bool counters_try(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+bool counters_try(struct counters_study *c, const struct counters_step *step, size_t repetitions,
 		  struct counters_time *took, struct error *err);
 /* CPU time of tare and of what it executed and waited for. */
 double counters_cpu_seconds(void);
@@ -83,6 +83,6 @@ const char *counters_interface_name(enum kernel_interface interface);
 /* The event whose prediction, times *factor, is the event's: itself, or of cycles instructions (see
  * counters_asked). */
 const char *counters_predicted_by(const struct counters_study *c, const char *event, double *factor);
-size_t counters_repetitions(const struct counters_study *c, const struct counters_job *job);
+size_t counters_repetitions(const struct counters_study *c, const struct counters_step *step);
 
 #endif

@@ -15,9 +15,9 @@ const char *counters_interface_name(enum kernel_interface interface)
 	return interface == KERNEL_REGION ? "region" : "command";
 }
 
-size_t counters_repetitions(const struct counters_study *c, const struct counters_job *job)
+size_t counters_repetitions(const struct counters_study *c, const struct counters_step *step)
 {
-	return job->backend->exact ? COUNTERS_EXACT_RUNS
+	return step->backend->exact ? COUNTERS_EXACT_RUNS
 	       : c->asked.quick    ? COUNTERS_QUICK_RUNS
 				   : COUNTERS_FULL_RUNS;
 }
@@ -26,9 +26,9 @@ size_t counters_repetitions(const struct counters_study *c, const struct counter
 static const char NOT_OF_REGIONS[] = "the operating system counts it for whole processes only";
 
 /* The estimates of the interface: of a region not all events have one. */
-static const struct estimate *counts_of(const struct counters_job *job, const struct result *result, size_t *n)
+static const struct estimate *counts_of(const struct counters_step *step, const struct result *result, size_t *n)
 {
-	if (job->interface == KERNEL_COMMAND) {
+	if (step->interface == KERNEL_COMMAND) {
 		*n = result->n_estimates;
 		return result->estimates;
 	}
@@ -37,13 +37,13 @@ static const struct estimate *counts_of(const struct counters_job *job, const st
 }
 
 /* Executions by the backend, with all events that have a value to be told there. */
-static bool execute(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+static bool execute(struct counters_study *c, const struct counters_step *step, size_t repetitions,
 		    struct result **result, struct error *err)
 {
-	struct counters_backend *b = job->backend;
-	bool region = job->interface == KERNEL_REGION;
+	struct counters_backend *b = step->backend;
+	bool region = step->interface == KERNEL_REGION;
 	char number[24];
-	char *argv[] = {(char *)(region ? job->kernel->region_path : job->kernel->path), number, NULL};
+	char *argv[] = {(char *)(region ? step->kernel->region_path : step->kernel->path), number, NULL};
 	struct command command = {.argv = argv, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	struct target target = {.kind = TARGET_COMMAND, .command = &command, .follow_children = true};
 	struct session_regions regions = {0};
@@ -56,9 +56,9 @@ static bool execute(struct counters_study *c, const struct counters_job *job, si
 		.program_output = OUTPUT_NONE,
 		.interrupt = c->asked.interrupt,
 	};
-	snprintf(number, sizeof number, "%llu", (unsigned long long)job->size);
+	snprintf(number, sizeof number, "%llu", (unsigned long long)step->size);
 	*result = NULL;
-	if (region && !session_regions_find(&regions, &job->kernel->region, 1, &command, err))
+	if (region && !session_regions_find(&regions, &step->kernel->region, 1, &command, err))
 		return false;
 	target.regions = regions.asked;
 	target.n_regions = regions.n;
@@ -67,7 +67,7 @@ static bool execute(struct counters_study *c, const struct counters_job *job, si
 	session_regions_free(&regions);
 	if (done && (*result)->wait_status != 0 && !(*result)->interrupted) {
 		int status = (*result)->wait_status;
-		done = error_set(err, ERROR_SYSTEM, "the kernel '%s%s %s' ended with status %d", job->kernel->name,
+		done = error_set(err, ERROR_SYSTEM, "the kernel '%s%s %s' ended with status %d", step->kernel->name,
 				 region ? "-region" : "", number, wait_status_shell(status));
 		result_free(*result);
 		*result = NULL;
@@ -76,10 +76,10 @@ static bool execute(struct counters_study *c, const struct counters_job *job, si
 }
 
 /* Faults and switches of each execution; NULL where they are not known. */
-static double *interrupts_of(struct counters_study *c, const struct counters_job *job, const struct result *result,
+static double *interrupts_of(struct counters_study *c, const struct counters_step *step, const struct result *result,
 			     size_t n)
 {
-	const struct counters_backend *b = job->backend;
+	const struct counters_backend *b = step->backend;
 	double *sum = b->n_account ? arena_alloc(&c->found.arena, (n + 1) * sizeof *sum) : NULL;
 	for (size_t a = 0; sum && a < COUNTERS_INTERRUPTS; a++) {
 		const struct estimate *e = &result->estimates[b->first_account + a];
@@ -92,10 +92,10 @@ static double *interrupts_of(struct counters_study *c, const struct counters_job
 }
 
 /* Of each execution; NULL where it is not known. */
-static double *cpu_seconds_of(struct counters_study *c, const struct counters_job *job,
+static double *cpu_seconds_of(struct counters_study *c, const struct counters_step *step,
 			      const struct result *result, size_t n)
 {
-	const struct counters_backend *b = job->backend;
+	const struct counters_backend *b = step->backend;
 	const struct estimate *e = b->n_account ? &result->estimates[b->first_account + COUNTERS_INTERRUPTS]
 						: NULL;
 	double *seconds = e && e->known && e->n_runs == n ? arena_alloc(&c->found.arena, (n + 1) * sizeof *seconds)
@@ -112,15 +112,15 @@ const char *counters_predicted_by(const struct counters_study *c, const char *ev
 	return cycles ? "instructions" : event;
 }
 
-static bool predict(const struct counters_study *c, const struct counters_job *job, const char *event,
+static bool predict(const struct counters_study *c, const struct counters_step *step, const char *event,
 		    double *value)
 {
 	double factor;
 	const char *by = counters_predicted_by(c, event, &factor);
-	const struct kernel_machine *machine = job->backend->modelled ? &job->backend->machine : NULL;
-	bool done = job->interface == KERNEL_REGION
-			    ? kernel_predict_region(job->kernel, by, job->size, machine, value, NULL)
-			    : kernel_predict(job->kernel, by, job->size, machine, value, NULL);
+	const struct kernel_machine *machine = step->backend->modelled ? &step->backend->machine : NULL;
+	bool done = step->interface == KERNEL_REGION
+			    ? kernel_predict_region(step->kernel, by, step->size, machine, value, NULL)
+			    : kernel_predict(step->kernel, by, step->size, machine, value, NULL);
 	if (done)
 		*value *= factor;
 	return done;
@@ -152,20 +152,20 @@ static const struct estimate *find_count(const struct estimate *counts, size_t n
 	return NULL;
 }
 
-static bool add_point(struct counters_study *c, const struct counters_job *job, const struct counters_event *event,
+static bool add_point(struct counters_study *c, const struct counters_step *step, const struct counters_event *event,
 		      const struct estimate *e, double *interrupts, double *cpu_seconds, size_t n,
 		      struct error *err)
 {
 	struct arena *arena = &c->found.arena;
-	const struct counters_backend *b = job->backend;
+	const struct counters_backend *b = step->backend;
 	/* a counter that was never seen to move, and shows 0: here that is what it shows */
 	size_t shown = !e ? 0 : e->known ? e->n_runs : event->unproven ? e->n_silent : 0;
 	const char *why = !e ? NOT_OF_REGIONS : e->known ? e->missing_why : e->why;
 	const char *machine = e && e->machine ? e->machine : b->modelled ? b->session.machines[0] : NULL;
-	struct kept_point p = {.kernel = job->kernel->name,
-			       .size = job->size,
+	struct kept_point p = {.kernel = step->kernel->name,
+			       .size = step->size,
 			       .event = event->event.label,
-			       .interface = counters_interface_name(job->interface),
+			       .interface = counters_interface_name(step->interface),
 			       .source = e && e->known ? e->source : event->source,
 			       .machine = machine ? arena_strdup(arena, machine) : NULL,
 			       .predicted = NAN,
@@ -178,9 +178,9 @@ static bool add_point(struct counters_study *c, const struct counters_job *job, 
 	double engine;
 	if (p.refused && !(p.refused_why = arena_strdup(arena, why ? why : "no reason was given")))
 		return error_no_memory(err);
-	if (predict(c, job, event->name, &p.predicted))
+	if (predict(c, step, event->name, &p.predicted))
 		p.witnesses |= WITNESS_ARITHMETIC;
-	if (!job->backend->exact && engine_says(c, &p, &engine)) {
+	if (!step->backend->exact && engine_says(c, &p, &engine)) {
 		if (!(p.witnesses & WITNESS_ARITHMETIC))
 			p.predicted = engine;
 		if (p.predicted == engine)
@@ -199,41 +199,41 @@ static bool add_point(struct counters_study *c, const struct counters_job *job, 
 }
 
 /* Then all of its points are. */
-static bool is_refused_region(const struct counters_job *job, const struct error *err)
+static bool is_refused_region(const struct counters_step *step, const struct error *err)
 {
-	return job->interface == KERNEL_REGION && session_regions_refused(err);
+	return step->interface == KERNEL_REGION && session_regions_refused(err);
 }
 
-static bool add_refused(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+static bool add_refused(struct counters_study *c, const struct counters_step *step, size_t repetitions,
 			const struct error *why, struct error *err)
 {
 	const struct estimate refused = {.why = why->text, .cpu = -1};
-	for (size_t i = 0; i < job->backend->events.count; i++)
-		if (!add_point(c, job, &job->backend->events.items[i], &refused, NULL, NULL, repetitions, err))
+	for (size_t i = 0; i < step->backend->events.count; i++)
+		if (!add_point(c, step, &step->backend->events.items[i], &refused, NULL, NULL, repetitions, err))
 			return false;
 	return true;
 }
 
-bool counters_measure(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+bool counters_measure(struct counters_study *c, const struct counters_step *step, size_t repetitions,
 		      struct error *err)
 {
-	struct counters_backend *b = job->backend;
+	struct counters_backend *b = step->backend;
 	struct result *result;
 	size_t n;
 	struct error why = {0};
-	if (!execute(c, job, repetitions, &result, &why)) {
-		if (is_refused_region(job, &why))
-			return add_refused(c, job, repetitions, &why, err);
+	if (!execute(c, step, repetitions, &result, &why)) {
+		if (is_refused_region(step, &why))
+			return add_refused(c, step, repetitions, &why, err);
 		*err = why;
 		return false;
 	}
-	const struct estimate *counts = counts_of(job, result, &n);
-	double *interrupts = interrupts_of(c, job, result, result->repetitions_done);
-	double *cpu_seconds = cpu_seconds_of(c, job, result, result->repetitions_done);
+	const struct estimate *counts = counts_of(step, result, &n);
+	double *interrupts = interrupts_of(c, step, result, result->repetitions_done);
+	double *cpu_seconds = cpu_seconds_of(c, step, result, result->repetitions_done);
 	bool done = !result->interrupted;
 	for (size_t i = 0; done && i < b->events.count; i++) {
 		const struct counters_event *event = &b->events.items[i];
-		done = add_point(c, job, event, find_count(counts, n, event->event.label), interrupts, cpu_seconds,
+		done = add_point(c, step, event, find_count(counts, n, event->event.label), interrupts, cpu_seconds,
 				 result->repetitions_done, err);
 	}
 	if (result->interrupted)
@@ -254,15 +254,15 @@ double counters_cpu_seconds(void)
 	       seconds_of(others.ru_stime);
 }
 
-bool counters_try(struct counters_study *c, const struct counters_job *job, size_t repetitions,
+bool counters_try(struct counters_study *c, const struct counters_step *step, size_t repetitions,
 		  struct counters_time *took, struct error *err)
 {
 	struct clock clock = clock_monotonic();
 	struct result *result;
 	uint64_t begin = clock_now_ns(&clock);
 	double cpu = counters_cpu_seconds();
-	if (!execute(c, job, repetitions, &result, err)) {
-		if (!is_refused_region(job, err))
+	if (!execute(c, step, repetitions, &result, err)) {
+		if (!is_refused_region(step, err))
 			return false;
 		*err = (struct error){0};
 	} else {

@@ -56,7 +56,7 @@ const char *calls_plan(const struct execution_event *events, size_t n, const str
 
 /* ---- when the program has ended ---- */
 
-struct calls_job {
+struct calls_fill {
 	struct locations *out;
 	size_t capacity;
 	struct hash_index arcs, texts;
@@ -65,27 +65,27 @@ struct calls_job {
 	uint32_t pid;                             /* its */
 };
 
-static const char *intern(struct calls_job *job, const char *text)
+static const char *intern(struct calls_fill *fill, const char *text)
 {
 	uint64_t hash = hash_text(HASH_BEGIN, text);
-	struct hash_search search = hash_find(&job->texts, hash);
+	struct hash_search search = hash_find(&fill->texts, hash);
 	for (uint32_t i; hash_next(&search, &i);)
-		if (strcmp(job->names.items[i], text) == 0)
-			return job->names.items[i];
-	const char *kept = arena_strdup(&job->out->arena, text);
-	if (!kept || !vec_push(&job->names, kept) || !hash_add(&job->texts, hash, (uint32_t)job->names.count - 1))
+		if (strcmp(fill->names.items[i], text) == 0)
+			return fill->names.items[i];
+	const char *kept = arena_strdup(&fill->out->arena, text);
+	if (!kept || !vec_push(&fill->names, kept) || !hash_add(&fill->texts, hash, (uint32_t)fill->names.count - 1))
 		return NULL;
 	return kept;
 }
 
 /* The arc's, which is new or known already; NULL when memory ran out. Modules are interned. */
-static struct location_arc *arc_of(struct calls_job *job, const struct location_arc *wanted)
+static struct location_arc *arc_of(struct calls_fill *fill, const struct location_arc *wanted)
 {
-	struct locations *out = job->out;
+	struct locations *out = fill->out;
 	uint64_t hash = hash_number(hash_number(HASH_BEGIN, (uintptr_t)wanted->caller), wanted->caller_offset);
 	hash = hash_number(hash_number(hash, (uintptr_t)wanted->callee), wanted->callee_offset);
 	hash = hash_number(hash_number(hash, wanted->caller_pid), wanted->callee_pid);
-	struct hash_search search = hash_find(&job->arcs, hash);
+	struct hash_search search = hash_find(&fill->arcs, hash);
 	for (uint32_t i; hash_next(&search, &i);) {
 		struct location_arc *a = &out->arcs[i];
 		if (a->caller == wanted->caller && a->callee == wanted->callee &&
@@ -95,41 +95,41 @@ static struct location_arc *arc_of(struct calls_job *job, const struct location_
 	}
 	struct location_arc arc = *wanted;
 	if (!(arc.inclusive = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *arc.inclusive)) ||
-	    !vec_grow((void **)&out->arcs, &job->capacity, out->n_arcs, sizeof arc) ||
-	    !hash_add(&job->arcs, hash, (uint32_t)out->n_arcs))
+	    !vec_grow((void **)&out->arcs, &fill->capacity, out->n_arcs, sizeof arc) ||
+	    !hash_add(&fill->arcs, hash, (uint32_t)out->n_arcs))
 		return NULL;
 	out->arcs[out->n_arcs] = arc;
 	return &out->arcs[out->n_arcs++];
 }
 
-static void place(const struct calls_job *job, const struct record_module *modules, uint32_t n, uint32_t number,
+static void place(const struct calls_fill *fill, const struct record_module *modules, uint32_t n, uint32_t number,
 		  uint64_t address, const char **module, uint64_t *offset, uint32_t *pid)
 {
 	const struct record_module *m = number < n ? &modules[number] : NULL;
 	bool file = m && m->path[0];
-	*module = file ? job->modules[number] : "";
+	*module = file ? fill->modules[number] : "";
 	*offset = file ? address - m->address + m->file_offset : address;
-	*pid = file ? 0 : job->pid;
+	*pid = file ? 0 : fill->pid;
 }
 
-static bool add_arc(struct calls_job *job, const struct record_calls *head, const struct record_module *modules,
+static bool add_arc(struct calls_fill *fill, const struct record_calls *head, const struct record_module *modules,
 		    const struct record_call_arc *from)
 {
 	struct location_arc wanted = {0}, *arc;
-	const char *anonymous = intern(job, "");
-	place(job, modules, head->n_modules, from->callee_module, from->callee, &wanted.callee,
+	const char *anonymous = intern(fill, "");
+	place(fill, modules, head->n_modules, from->callee_module, from->callee, &wanted.callee,
 	      &wanted.callee_offset, &wanted.callee_pid);
 	if (from->site != RECORD_NO_SITE)
-		place(job, modules, head->n_modules, from->site_module, from->site, &wanted.caller,
+		place(fill, modules, head->n_modules, from->site_module, from->site, &wanted.caller,
 		      &wanted.caller_offset, &wanted.caller_pid);
 	if (wanted.callee && !wanted.callee[0])
 		wanted.callee = anonymous;
 	if (wanted.caller && !wanted.caller[0])
 		wanted.caller = anonymous;
-	if (!anonymous || !(arc = arc_of(job, &wanted)))
+	if (!anonymous || !(arc = arc_of(fill, &wanted)))
 		return false;
 	arc->calls += from->calls;
-	for (size_t e = 0; e < job->out->n_events && e < head->n_events; e++)
+	for (size_t e = 0; e < fill->out->n_events && e < head->n_events; e++)
 		arc->inclusive[e] +=
 			from->inclusive[e]; /* one that does not fit makes a sum that is not the count */
 	return true;
@@ -151,9 +151,9 @@ static const char *lost(uint32_t bits)
 }
 
 /* False when memory ran out. */
-static bool add_process(struct calls_job *job, const struct view_process *p)
+static bool add_process(struct calls_fill *fill, const struct view_process *p)
 {
-	struct locations *out = job->out;
+	struct locations *out = fill->out;
 	struct record_calls *head = injection_copy(p->injection, p->record->calls, sizeof *head);
 	struct record_module *modules = NULL;
 	struct record_call_arc *arcs = NULL;
@@ -165,7 +165,7 @@ static bool add_process(struct calls_job *job, const struct view_process *p)
 		done = true;
 		goto out;
 	}
-	job->pid = p->record->pid;
+	fill->pid = p->record->pid;
 	if (head->lost)
 		out->arcs_why = lost(head->lost);
 	modules = injection_copy(p->injection, p->record->calls + head->modules,
@@ -177,12 +177,12 @@ static bool add_process(struct calls_job *job, const struct view_process *p)
 	for (uint32_t i = 0; i < head->n_modules; i++) {
 		char path[sizeof modules[i].path + 1] = "";
 		memcpy(path, modules[i].path, sizeof modules[i].path);
-		if (!(job->modules[i] = intern(job, path)))
+		if (!(fill->modules[i] = intern(fill, path)))
 			goto out;
 	}
 	done = true;
 	for (uint32_t i = 0; done && i < head->n_arcs; i++)
-		done = add_arc(job, head, modules, &arcs[i]);
+		done = add_arc(fill, head, modules, &arcs[i]);
 out:
 	free(head);
 	free(modules);
@@ -192,14 +192,14 @@ out:
 
 bool calls_fill(const struct view *view, bool children, struct locations *out)
 {
-	struct calls_job *job = calloc(1, sizeof *job);
-	bool done = job != NULL;
-	if (job)
-		job->out = out;
+	struct calls_fill *fill = calloc(1, sizeof *fill);
+	bool done = fill != NULL;
+	if (fill)
+		fill->out = out;
 	for (size_t i = 0; done && i < view->n_processes && !out->arcs_why; i++) {
 		const struct view_process *p = &view->processes[i];
 		if (p->record->calls && p->record->state != RECORD_FREE && (children || !p->descendant))
-			done = add_process(job, p);
+			done = add_process(fill, p);
 	}
 	struct location_arc *kept = done ? arena_alloc(&out->arena, (out->n_arcs + 1) * sizeof *kept) : NULL;
 	if (kept && out->n_arcs)
@@ -210,11 +210,11 @@ bool calls_fill(const struct view *view, bool children, struct locations *out)
 		out->n_arcs = 0;
 	if (kept && !out->n_arcs && !out->arcs_why)
 		out->arcs_why = "no calls were recorded";
-	if (job) {
-		hash_free(&job->arcs);
-		hash_free(&job->texts);
-		vec_free(&job->names);
+	if (fill) {
+		hash_free(&fill->arcs);
+		hash_free(&fill->texts);
+		vec_free(&fill->names);
 	}
-	free(job);
+	free(fill);
 	return kept != NULL;
 }

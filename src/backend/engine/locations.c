@@ -180,26 +180,26 @@ struct location_fill {
 	bool no_memory;
 };
 
-static const char *module_named(struct location_fill *job, const char *name)
+static const char *module_named(struct location_fill *fill, const char *name)
 {
-	if (job->last_name && strcmp(job->last_name, name) == 0)
-		return job->last_module;
+	if (fill->last_name && strcmp(fill->last_name, name) == 0)
+		return fill->last_module;
 	const char *found = NULL;
-	for (size_t i = 0; i < job->modules.count && !found; i++)
-		if (strcmp(job->modules.items[i], name) == 0)
-			found = job->modules.items[i];
-	if (!found && (found = arena_strdup(&job->out->arena, name)) && !vec_push(&job->modules, found))
+	for (size_t i = 0; i < fill->modules.count && !found; i++)
+		if (strcmp(fill->modules.items[i], name) == 0)
+			found = fill->modules.items[i];
+	if (!found && (found = arena_strdup(&fill->out->arena, name)) && !vec_push(&fill->modules, found))
 		found = NULL;
-	job->last_name = job->last_module = found;
+	fill->last_name = fill->last_module = found;
 	return found;
 }
 
-static const char *module_name(struct location_fill *job, const struct record_module *module)
+static const char *module_name(struct location_fill *fill, const struct record_module *module)
 {
 	char name[sizeof module->path + 1] = "";
 	if (module)
 		memcpy(name, module->path, sizeof module->path); /* the record's may lack its end */
-	return module_named(job, name);
+	return module_named(fill, name);
 }
 
 static size_t hash(const char *module, uint64_t offset, uint32_t pid)
@@ -208,48 +208,48 @@ static size_t hash(const char *module, uint64_t offset, uint32_t pid)
 	return (size_t)(h ^ h >> 32);
 }
 
-static bool grow(struct location_fill *job)
+static bool grow(struct location_fill *fill)
 {
-	size_t n = job->slot_count ? 2 * job->slot_count : 4096;
+	size_t n = fill->slot_count ? 2 * fill->slot_count : 4096;
 	uint32_t *slots = calloc(n, sizeof *slots);
 	if (!slots)
 		return false;
-	for (size_t i = 0; i < job->out->n; i++) {
-		const struct location *l = &job->out->all[i];
+	for (size_t i = 0; i < fill->out->n; i++) {
+		const struct location *l = &fill->out->all[i];
 		size_t at = hash(l->module, l->offset, l->pid) & (n - 1);
 		while (slots[at])
 			at = (at + 1) & (n - 1);
 		slots[at] = (uint32_t)i + 1;
 	}
-	free(job->slots);
-	job->slots = slots, job->slot_count = n;
+	free(fill->slots);
+	fill->slots = slots, fill->slot_count = n;
 	return true;
 }
 
-/* The counts of a place; NULL (and job->no_memory) when memory ran out. */
-static uint64_t *counts_at(struct location_fill *job, const char *module, uint64_t offset, uint32_t pid)
+/* The counts of a place; NULL (and fill->no_memory) when memory ran out. */
+static uint64_t *counts_at(struct location_fill *fill, const char *module, uint64_t offset, uint32_t pid)
 {
-	struct locations *out = job->out;
-	job->no_memory |= 2 * out->n >= job->slot_count && !grow(job);
-	if (job->no_memory || !module)
+	struct locations *out = fill->out;
+	fill->no_memory |= 2 * out->n >= fill->slot_count && !grow(fill);
+	if (fill->no_memory || !module)
 		return NULL;
-	size_t at = hash(module, offset, pid) & (job->slot_count - 1);
-	for (; job->slots[at]; at = (at + 1) & (job->slot_count - 1)) {
-		const struct location *l = &out->all[job->slots[at] - 1];
+	size_t at = hash(module, offset, pid) & (fill->slot_count - 1);
+	for (; fill->slots[at]; at = (at + 1) & (fill->slot_count - 1)) {
+		const struct location *l = &out->all[fill->slots[at] - 1];
 		if (l->offset == offset && l->module == module && l->pid == pid)
 			break;
 	}
-	if (!job->slots[at]) {
+	if (!fill->slots[at]) {
 		uint64_t *counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *counts);
-		if (!counts || !vec_grow((void **)&out->all, &job->capacity, out->n, sizeof *out->all)) {
-			job->no_memory = true;
+		if (!counts || !vec_grow((void **)&out->all, &fill->capacity, out->n, sizeof *out->all)) {
+			fill->no_memory = true;
 			return NULL;
 		}
 		out->all[out->n++] = (struct location){
 			.kind = LOCATION_CODE, .module = module, .offset = offset, .pid = pid, .counts = counts};
-		job->slots[at] = (uint32_t)out->n;
+		fill->slots[at] = (uint32_t)out->n;
 	}
-	return out->all[job->slots[at] - 1].counts;
+	return out->all[fill->slots[at] - 1].counts;
 }
 
 /* A block's owner, where it is, and what its places are. */
@@ -263,37 +263,37 @@ struct located {
 
 /* Of places in regions: is the block of other code? One that is executed in a region is a block of its own
  * (engine/wire/region.h). */
-static bool is_elsewhere(const struct location_fill *job, const struct located *at)
+static bool is_elsewhere(const struct location_fill *fill, const struct located *at)
 {
 	uint32_t n, context = __atomic_load_n(&at->block->flags, __ATOMIC_RELAXED) >> RECORD_BLOCK_CONTEXT_SHIFT;
 	bool damaged = false; /* the tally says that */
-	if (!job->inside)
+	if (!fill->inside)
 		return false;
-	const uint32_t *in = context ? regions_of(job->inside, at->owner, context, &n, &damaged) : NULL;
+	const uint32_t *in = context ? regions_of(fill->inside, at->owner, context, &n, &damaged) : NULL;
 	for (uint32_t i = 0; in && i < n; i++)
-		if (in[i] < job->inside->n_asked)
+		if (in[i] < fill->inside->n_asked)
 			return false;
 	return true;
 }
 
 /* False: there is no such block, or it is elsewhere (out->block then is not NULL). */
-static bool locate(struct location_fill *job, const struct view_process *p, uint32_t number, struct located *out)
+static bool locate(struct location_fill *fill, const struct view_process *p, uint32_t number, struct located *out)
 {
 	*out = (struct located){.owner = view_block_owner(p, number)};
-	if (!out->owner || !(out->block = view_block(out->owner, number)) || is_elsewhere(job, out))
+	if (!out->owner || !(out->block = view_block(out->owner, number)) || is_elsewhere(fill, out))
 		return false;
 	const struct record_module *module = view_module(out->owner, out->block);
-	out->module = module_name(job, module);
+	out->module = module_name(fill, module);
 	out->shift = module && module->path[0] ? module->file_offset - module->address : 0;
 	out->pid = module && module->path[0] ? 0 : p->record->pid;
-	job->no_memory |= !out->module;
-	return !job->no_memory;
+	fill->no_memory |= !out->module;
+	return !fill->no_memory;
 }
 
 /* ---- from the blocks: what the engine counts itself ---- */
 
 struct location_adding {
-	struct location_fill *job;
+	struct location_fill *fill;
 	const struct view_process *p;
 	struct located at;
 	uint32_t number;
@@ -310,11 +310,11 @@ static int by_block(const void *a, const void *b)
 				    : (x->insn > y->insn) - (x->insn < y->insn);
 }
 
-static bool sort_sites(struct location_fill *job, const struct view_process *owner)
+static bool sort_sites(struct location_fill *fill, const struct view_process *owner)
 {
 	const struct record_site **sorted;
 	size_t n = 0;
-	if (job->sites[owner->index])
+	if (fill->sites[owner->index])
 		return true;
 	if (!(sorted = calloc(owner->sites.own + 1, sizeof *sorted)))
 		return false;
@@ -325,7 +325,7 @@ static bool sort_sites(struct location_fill *job, const struct view_process *own
 	}
 	if (n)
 		qsort(sorted, n, sizeof *sorted, by_block);
-	job->sites[owner->index] = sorted, job->site_counts[owner->index] = n;
+	fill->sites[owner->index] = sorted, fill->site_counts[owner->index] = n;
 	return true;
 }
 
@@ -334,11 +334,11 @@ static uint64_t site_count(const struct location_adding *a, uint32_t insn)
 {
 	const struct record_site wanted = {.block = a->number, .insn = (uint16_t)insn}, *key = &wanted, **found;
 	uint64_t sum = 0;
-	if (!sort_sites(a->job, a->at.owner)) {
-		a->job->no_memory = true;
+	if (!sort_sites(a->fill, a->at.owner)) {
+		a->fill->no_memory = true;
 		return 0;
 	}
-	found = bsearch(&key, a->job->sites[a->at.owner->index], a->job->site_counts[a->at.owner->index],
+	found = bsearch(&key, a->fill->sites[a->at.owner->index], a->fill->site_counts[a->at.owner->index],
 			sizeof *found, by_block);
 	for (size_t t = 0; found && t < a->p->n_threads; t++)
 		sum += view_counter(&a->p->threads[t], (*found)->counter);
@@ -371,16 +371,16 @@ static void counts_of(const struct location_adding *a, uint32_t index, uint64_t 
 static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x86_insn *insn)
 {
 	struct location_adding *a = arg;
-	struct location_fill *job = a->job;
+	struct location_fill *fill = a->fill;
 	uint64_t count[COUNTS];
-	uint64_t *counts = counts_at(job, a->at.module, address + a->at.shift, a->at.pid);
+	uint64_t *counts = counts_at(fill, a->at.module, address + a->at.shift, a->at.pid);
 	if (!counts)
 		return;
 	counts_of(a, index, address, insn, count);
-	for (size_t i = 0; i < job->out->n_events; i++) {
-		const struct exact_event *event = job->events[i].exact;
+	for (size_t i = 0; i < fill->out->n_events; i++) {
+		const struct exact_event *event = fill->events[i].exact;
 		uint64_t value = 0;
-		if (!event || job->plan->events[i].why || job->plan->events[i].parts)
+		if (!event || fill->plan->events[i].why || fill->plan->events[i].parts)
 			continue;
 		for (const uint8_t *p = event->plus; *p; p++)
 			value += count[*p - 1];
@@ -392,53 +392,53 @@ static void add_insn(void *arg, uint32_t index, uint64_t address, const struct x
 	}
 }
 
-static bool add_blocks(struct location_fill *job, const struct view_process *p, struct leaders *leaders)
+static bool add_blocks(struct location_fill *fill, const struct view_process *p, struct leaders *leaders)
 {
-	struct location_adding a = {.job = job, .p = p, .leaders = leaders};
-	for (uint32_t number = 0; number < p->blocks.count && !job->no_memory; number++) {
+	struct location_adding a = {.fill = fill, .p = p, .leaders = leaders};
+	for (uint32_t number = 0; number < p->blocks.count && !fill->no_memory; number++) {
 		a.times = a.edge = 0, a.number = number;
 		for (size_t t = 0; t < p->n_threads; t++)
 			a.times += view_entered(&p->threads[t], number);
-		if (!a.times || !locate(job, p, number, &a.at))
+		if (!a.times || !locate(fill, p, number, &a.at))
 			continue;
 		for (size_t t = 0; a.at.block->taken != RECORD_NONE && t < p->n_threads; t++)
 			a.edge += view_counter(&p->threads[t], a.at.block->taken);
 		decoded_each(a.at.owner, a.at.block, 0, add_insn, &a);
 	}
 	a.subtract = true;
-	for (uint32_t i = 0; i < p->corrections.own && !job->no_memory; i++) {
+	for (uint32_t i = 0; i < p->corrections.own && !fill->no_memory; i++) {
 		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
 		a.times = c->times, a.number = c->block;
-		if (a.times && locate(job, p, c->block, &a.at))
+		if (a.times && locate(fill, p, c->block, &a.at))
 			decoded_each(a.at.owner, a.at.block, c->done, add_insn, &a);
 	}
-	return !job->no_memory;
+	return !fill->no_memory;
 }
 
 /* ---- from the sites: what was watched ---- */
 
 /* The counts of [count][watches] from offset on; NULL: there are none (*failed: memory ran out). */
-static uint64_t *copy_sites(struct location_fill *job, const struct view_process *p, uint64_t offset,
+static uint64_t *copy_sites(struct location_fill *fill, const struct view_process *p, uint64_t offset,
 			    uint64_t count, uint64_t *words)
 {
 	uint64_t *copy;
 	*words = 0;
 	if (!offset || !count)
 		return NULL;
-	if (!(copy = injection_copy_words(p->injection, offset, count * job->plan->n_watches, words)))
-		job->no_memory = true;
+	if (!(copy = injection_copy_words(p->injection, offset, count * fill->plan->n_watches, words)))
+		fill->no_memory = true;
 	return copy;
 }
 
-static void add_watched(struct location_fill *job, const struct located *at, uint64_t address,
+static void add_watched(struct location_fill *fill, const struct located *at, uint64_t address,
 			const uint64_t *watched)
 {
 	bool any = false;
-	for (size_t w = 0; w < job->plan->n_watches; w++)
+	for (size_t w = 0; w < fill->plan->n_watches; w++)
 		any |= watched[w] != 0;
-	uint64_t *counts = any ? counts_at(job, at->module, address + at->shift, at->pid) : NULL;
-	for (size_t i = 0; counts && i < job->out->n_events; i++)
-		counts[i] += location_sum(job->plan, i, watched);
+	uint64_t *counts = any ? counts_at(fill, at->module, address + at->shift, at->pid) : NULL;
+	for (size_t i = 0; counts && i < fill->out->n_events; i++)
+		counts[i] += location_sum(fill->plan, i, watched);
 }
 
 /* One of `at` most words: what lies behind the last one written is 0. */
@@ -482,17 +482,17 @@ struct sampled_insn {
 	bool found;
 };
 
-static void add_process_sites(struct location_fill *job, const struct view_process *p, struct templates *all)
+static void add_process_sites(struct location_fill *fill, const struct view_process *p, struct templates *all)
 {
-	size_t width = job->plan->n_watches;
+	size_t width = fill->plan->n_watches;
 	uint64_t n_items, n_blocks, buffer[MODEL_WATCHES];
-	uint64_t *items = copy_sites(job, p, p->record->site_items, p->record->items.count, &n_items);
-	uint64_t *blocks = copy_sites(job, p, p->record->site_blocks, p->record->templates.count, &n_blocks);
+	uint64_t *items = copy_sites(fill, p, p->record->site_items, p->record->items.count, &n_items);
+	uint64_t *blocks = copy_sites(fill, p, p->record->site_blocks, p->record->templates.count, &n_blocks);
 	for (uint32_t number = 0;
-	     number < p->record->templates.count && number < p->blocks.count && !job->no_memory; number++) {
+	     number < p->record->templates.count && number < p->blocks.count && !fill->no_memory; number++) {
 		struct located at;
 		const struct trace_block *block;
-		if ((!items && !blocks) || !locate(job, p, number, &at))
+		if ((!items && !blocks) || !locate(fill, p, number, &at))
 			continue;
 		const struct templates *t = &all[at.owner->index];
 		uint64_t own = (uint64_t)(number - at.owner->record->templates.inherited) * (sizeof *block / 8);
@@ -503,10 +503,10 @@ static void add_process_sites(struct location_fill *job, const struct view_proce
 		if (row) {
 			uint64_t branch[MODEL_WATCHES] = {0}, rest[MODEL_WATCHES] = {0};
 			for (size_t w = 0; w < width; w++)
-				*(job->plan->watches[w].component == MODEL_BRANCH ? &branch[w]
+				*(fill->plan->watches[w].component == MODEL_BRANCH ? &branch[w]
 										  : &rest[w]) = row[w];
-			add_watched(job, &at, block->pc + block->length - block->ending_length, branch);
-			add_watched(job, &at, block->pc, rest);
+			add_watched(fill, &at, block->pc + block->length - block->ending_length, branch);
+			add_watched(fill, &at, block->pc, rest);
 		}
 		for (uint32_t i = 0; i < block->items && items; i++) {
 			uint64_t item = (uint64_t)block->first_item + i,
@@ -515,7 +515,7 @@ static void add_process_sites(struct location_fill *job, const struct view_proce
 			if (!(row = row_of(items, n_items, item, width, buffer)))
 				break;
 			if (t->item_words && word + sizeof(struct trace_item) / 8 <= t->n_items)
-				add_watched(job, &at,
+				add_watched(fill, &at,
 					    block->pc +
 						    ((const struct trace_item *)(t->item_words + word))->offset,
 					    row);
@@ -534,7 +534,7 @@ static void add_sample(void *arg, uint32_t index, uint64_t address, const struct
 }
 
 /* The log: each sample at its instruction; those of blocks that are not known are lost. */
-static void add_process_log(struct location_fill *job, const struct view_process *p)
+static void add_process_log(struct location_fill *fill, const struct view_process *p)
 {
 	uint64_t words, *head = p->record->site_items ? injection_copy_words(p->injection, p->record->site_items,
 									     OVERFLOW_FIRST, &words)
@@ -545,72 +545,72 @@ static void add_process_log(struct location_fill *job, const struct view_process
 	}
 	uint64_t n = OVERFLOW_FIRST + head[OVERFLOW_ENTRIES], got;
 	uint64_t *log = injection_copy_words(p->injection, p->record->site_items, n, &got);
-	job->no_memory |= !log;
-	job->out->events[0].lost += head[OVERFLOW_LOST];
-	for (uint64_t i = OVERFLOW_FIRST; log && i < n && !job->no_memory; i++) {
+	fill->no_memory |= !log;
+	fill->out->events[0].lost += head[OVERFLOW_LOST];
+	for (uint64_t i = OVERFLOW_FIRST; log && i < n && !fill->no_memory; i++) {
 		struct located at = {0};
 		struct sampled_insn s = {.wanted = i < got ? overflow_insn(log[i]) : 0};
 		uint64_t *counts = NULL;
 		uint32_t block = i < got ? overflow_block(log[i]) : 0;
-		if (block < p->blocks.count && locate(job, p, block, &at)) {
+		if (block < p->blocks.count && locate(fill, p, block, &at)) {
 			decoded_each(at.owner, at.block, 0, add_sample, &s);
-			counts = s.found ? counts_at(job, at.module, s.address + at.shift, at.pid) : NULL;
-		} else if (at.block && is_elsewhere(job, &at)) {
+			counts = s.found ? counts_at(fill, at.module, s.address + at.shift, at.pid) : NULL;
+		} else if (at.block && is_elsewhere(fill, &at)) {
 			continue;
 		}
 		if (counts)
 			counts[0]++;
 		else
-			job->out->events[0].lost++;
+			fill->out->events[0].lost++;
 	}
 	free(head);
 	free(log);
 }
 
-static bool add_sites(struct location_fill *job, bool children)
+static bool add_sites(struct location_fill *fill, bool children)
 {
-	const struct view *view = job->view;
+	const struct view *view = fill->view;
 	struct templates *all = calloc(view->n_processes + 1, sizeof *all);
 	if (!all)
 		return false;
 	bool any = false;
 	for (size_t i = 0; i < view->n_processes; i++)
 		any |= view->processes[i].record->site_items || view->processes[i].record->site_blocks;
-	for (size_t i = 0; i < job->out->n_events && !any; i++)
-		if (job->plan->events[i].parts && !job->out->events[i].why)
-			job->out->events[i].why = "the engine kept no counts by instruction in this run";
+	for (size_t i = 0; i < fill->out->n_events && !any; i++)
+		if (fill->plan->events[i].parts && !fill->out->events[i].why)
+			fill->out->events[i].why = "the engine kept no counts by instruction in this run";
 	for (size_t i = 0; i < view->n_processes; i++)
 		if (view->processes[i].blocks.count)
 			read_templates(&view->processes[i], &all[i]);
-	for (size_t i = 0; i < view->n_processes && !job->no_memory; i++)
+	for (size_t i = 0; i < view->n_processes && !fill->no_memory; i++)
 		if (view->processes[i].loaded && !view->processes[i].folded &&
 		    (children || !view->processes[i].descendant))
-			job->plan->period ? add_process_log(job, &view->processes[i])
-					  : add_process_sites(job, &view->processes[i], all);
+			fill->plan->period ? add_process_log(fill, &view->processes[i])
+					  : add_process_sites(fill, &view->processes[i], all);
 	for (size_t i = 0; i < view->n_processes; i++) {
 		free(all[i].block_words);
 		free(all[i].item_words);
 	}
 	free(all);
-	return !job->no_memory;
+	return !fill->no_memory;
 }
 
 /* ---- from parts that were folded ---- */
 
-static void add_folded(struct location_fill *job, const struct view_process *p)
+static void add_folded(struct location_fill *fill, const struct view_process *p)
 {
 	bool damaged; /* the tally says that */
 	const struct fold_totals *totals = fold_totals_of(p, &damaged);
-	size_t n = job->out->n_events;
+	size_t n = fill->out->n_events;
 	if (!totals || totals->n_events != n)
 		return; /* the sum will tell */
 	const struct fold_place *places = fold_places_of(totals);
 	const uint64_t *counts = fold_place_counts_of(totals);
-	for (uint64_t i = 0; i < totals->n_places && !job->no_memory; i++) {
+	for (uint64_t i = 0; i < totals->n_places && !fill->no_memory; i++) {
 		const char *name = fold_place_module(totals, &places[i]),
-			   *module = name ? module_named(job, name) : NULL;
-		uint64_t *to = name ? counts_at(job, module, places[i].offset, (uint32_t)places[i].pid) : NULL;
-		job->no_memory |= name && !to;
+			   *module = name ? module_named(fill, name) : NULL;
+		uint64_t *to = name ? counts_at(fill, module, places[i].offset, (uint32_t)places[i].pid) : NULL;
+		fill->no_memory |= name && !to;
 		for (size_t e = 0; to && e < n; e++)
 			to[e] += counts[i * n + e];
 	}
@@ -618,13 +618,13 @@ static void add_folded(struct location_fill *job, const struct view_process *p)
 
 /* ---- all ---- */
 
-static bool add_exact(struct location_fill *job, bool children)
+static bool add_exact(struct location_fill *fill, bool children)
 {
 	struct leaders leaders = {0};
 	const struct view_process *root = NULL;
 	bool done = true;
-	for (size_t i = 0; i < job->view->n_processes && done; i++) {
-		const struct view_process *p = &job->view->processes[i];
+	for (size_t i = 0; i < fill->view->n_processes && done; i++) {
+		const struct view_process *p = &fill->view->processes[i];
 		if (p->record->state == RECORD_FREE || (!children && p->descendant))
 			continue;
 		if (decoded_root(p) != root) {
@@ -632,7 +632,7 @@ static bool add_exact(struct location_fill *job, bool children)
 			free(leaders.at);
 			done = leaders_collect(root, &leaders);
 		}
-		done = done && add_blocks(job, p, &leaders);
+		done = done && add_blocks(fill, p, &leaders);
 	}
 	free(leaders.at);
 	return done;
@@ -642,7 +642,7 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 		    const struct execution_regions *inside, const struct execution_event *events, size_t n,
 		    struct locations *out, struct error *err)
 {
-	struct location_fill job = {.view = view, .inside = inside, .plan = plan, .events = events, .out = out};
+	struct location_fill fill = {.view = view, .inside = inside, .plan = plan, .events = events, .out = out};
 	bool blocks = false, sites = false, done = false;
 	struct location *all;
 	*out = (struct locations){.of = plan->of,
@@ -651,8 +651,8 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 				  .skid = plan->skid,
 				  .inside = inside != NULL};
 	if (!(out->events = arena_alloc(&out->arena, (n + 1) * sizeof *out->events)) ||
-	    !(job.sites = calloc(view->n_processes + 1, sizeof *job.sites)) ||
-	    !(job.site_counts = calloc(view->n_processes + 1, sizeof *job.site_counts)))
+	    !(fill.sites = calloc(view->n_processes + 1, sizeof *fill.sites)) ||
+	    !(fill.site_counts = calloc(view->n_processes + 1, sizeof *fill.site_counts)))
 		goto out;
 	for (size_t i = 0; i < n; i++) {
 		out->events[i] = (struct located_event){.event = i, .why = plan->events[i].why};
@@ -660,13 +660,13 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 		blocks |= !plan->events[i].why && !plan->events[i].parts;
 	}
 	if (plan->of == LOCATIONS_OF_DATA
-		    ? !objects_add(plan, view, children, out, &job.capacity)
-		    : (blocks && !add_exact(&job, children)) || (sites && !add_sites(&job, children)))
+		    ? !objects_add(plan, view, children, out, &fill.capacity)
+		    : (blocks && !add_exact(&fill, children)) || (sites && !add_sites(&fill, children)))
 		goto out;
-	for (size_t i = 0; plan->of == LOCATIONS_OF_CODE && i < view->n_processes && !job.no_memory; i++)
+	for (size_t i = 0; plan->of == LOCATIONS_OF_CODE && i < view->n_processes && !fill.no_memory; i++)
 		if (view->processes[i].totals && (children || !view->processes[i].descendant))
-			add_folded(&job, &view->processes[i]);
-	if (job.no_memory)
+			add_folded(&fill, &view->processes[i]);
+	if (fill.no_memory)
 		goto out;
 	/* the places' own array goes to where the rest is */
 	if (!(all = arena_alloc(&out->arena, (out->n + 1) * sizeof *all)))
@@ -677,12 +677,12 @@ bool locations_fill(const struct location_plan *plan, const struct view *view, b
 	out->all = all;
 	done = true;
 out:
-	for (size_t i = 0; job.sites && i < view->n_processes; i++)
-		free(job.sites[i]);
-	free(job.sites);
-	free(job.site_counts);
-	free(job.slots);
-	vec_free(&job.modules);
+	for (size_t i = 0; fill.sites && i < view->n_processes; i++)
+		free(fill.sites[i]);
+	free(fill.sites);
+	free(fill.site_counts);
+	free(fill.slots);
+	vec_free(&fill.modules);
 	if (!done) {
 		free(out->all);
 		out->all = NULL;

@@ -20,30 +20,30 @@ struct object_fill {
 	bool no_memory;
 };
 
-static uint64_t *copy(struct object_fill *job, uint64_t offset, uint64_t bytes, uint64_t *words)
+static uint64_t *copy(struct object_fill *fill, uint64_t offset, uint64_t bytes, uint64_t *words)
 {
-	uint64_t *copied = injection_copy_words(job->p->injection, job->p->record->objects + offset,
+	uint64_t *copied = injection_copy_words(fill->p->injection, fill->p->record->objects + offset,
 						(bytes ? bytes : 8) / 8, words);
-	job->no_memory |= !copied;
+	fill->no_memory |= !copied;
 	return copied;
 }
 
 /* A new location with these counts of watches; NULL: they are all 0, or memory ran out. */
-static struct location *add(struct object_fill *job, const uint64_t *watched)
+static struct location *add(struct object_fill *fill, const uint64_t *watched)
 {
-	struct locations *out = job->out;
+	struct locations *out = fill->out;
 	bool any = false;
-	for (size_t w = 0; w < job->plan->n_watches; w++)
+	for (size_t w = 0; w < fill->plan->n_watches; w++)
 		any |= watched[w] != 0;
 	if (!any)
 		return NULL;
 	uint64_t *counts = arena_alloc(&out->arena, (out->n_events + 1) * sizeof *counts);
-	if (!counts || !vec_grow((void **)&out->all, job->capacity, out->n, sizeof *out->all)) {
-		job->no_memory = true;
+	if (!counts || !vec_grow((void **)&out->all, fill->capacity, out->n, sizeof *out->all)) {
+		fill->no_memory = true;
 		return NULL;
 	}
 	for (size_t i = 0; i < out->n_events; i++)
-		counts[i] += location_sum(job->plan, i, watched);
+		counts[i] += location_sum(fill->plan, i, watched);
 	out->all[out->n] = (struct location){.counts = counts, .module = ""};
 	return &out->all[out->n++];
 }
@@ -60,54 +60,54 @@ static const struct record_module *module_at(const struct view_process *p, uint6
 	return NULL;
 }
 
-static void name_frame(struct object_fill *job, uint64_t pc, struct location_frame *out)
+static void name_frame(struct object_fill *fill, uint64_t pc, struct location_frame *out)
 {
 	const struct record_module *m = NULL;
 	*out = (struct location_frame){.module = "", .offset = pc};
 	/* any of its parts: each has what code it ran came from */
-	for (const struct view_process *p = job->p; p && !m; p = p->inherits)
+	for (const struct view_process *p = fill->p; p && !m; p = p->inherits)
 		for (const struct view_process *part = p->head; part && !m; part = part->next_part)
 			m = module_at(part, pc - 1); /* the call is in front of where it returns to */
 	if (!m)
 		return;
 	char path[sizeof m->path + 1] = "";
 	memcpy(path, m->path, sizeof m->path);
-	const char *module = arena_strdup(&job->out->arena, path);
-	job->no_memory |= !module;
+	const char *module = arena_strdup(&fill->out->arena, path);
+	fill->no_memory |= !module;
 	*out = (struct location_frame){.module = module, .offset = pc - m->address + m->file_offset};
 }
 
-static void add_site(struct object_fill *job, const struct record_object_site *site, const uint64_t *watched)
+static void add_site(struct object_fill *fill, const struct record_object_site *site, const uint64_t *watched)
 {
 	static const enum location_kind kinds[] = {
 		[OBJECT_UNKNOWN] = LOCATION_UNKNOWN, [OBJECT_STACK] = LOCATION_STACK,
 		[OBJECT_CODE] = LOCATION_CODE,       [OBJECT_ALLOCATOR] = LOCATION_ALLOCATOR,
 		[OBJECT_OTHERS] = LOCATION_OTHERS,   [OBJECT_FIRST_SITE] = LOCATION_UNKNOWN,
 		[OBJECT_HEAP] = LOCATION_HEAP,       [OBJECT_MAPPING] = LOCATION_MAPPING};
-	struct location *l = add(job, watched);
+	struct location *l = add(fill, watched);
 	if (!l)
 		return;
 	uint32_t n = site->n_frames < RECORD_OBJECT_FRAMES ? site->n_frames : RECORD_OBJECT_FRAMES;
-	struct location_frame *frames = arena_alloc(&job->out->arena, (n + 1) * sizeof *frames);
+	struct location_frame *frames = arena_alloc(&fill->out->arena, (n + 1) * sizeof *frames);
 	if (!frames) {
-		job->no_memory = true;
+		fill->no_memory = true;
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		name_frame(job, site->frames[i], &frames[i]);
+		name_frame(fill, site->frames[i], &frames[i]);
 	l->kind = site->kind < sizeof kinds / sizeof *kinds ? kinds[site->kind] : LOCATION_UNKNOWN;
 	l->frames = frames, l->n_frames = n;
 	l->blocks = site->blocks, l->bytes = site->bytes;
 }
 
-static void add_sites(struct object_fill *job)
+static void add_sites(struct object_fill *fill)
 {
-	uint32_t n = job->header->n_sites < RECORD_OBJECT_SITES ? job->header->n_sites : RECORD_OBJECT_SITES;
-	uint64_t site_words, count_words, zeros[MODEL_WATCHES] = {0}, width = job->plan->n_watches;
-	uint64_t *sites = copy(job, job->header->sites, (uint64_t)n * sizeof(struct record_object_site),
+	uint32_t n = fill->header->n_sites < RECORD_OBJECT_SITES ? fill->header->n_sites : RECORD_OBJECT_SITES;
+	uint64_t site_words, count_words, zeros[MODEL_WATCHES] = {0}, width = fill->plan->n_watches;
+	uint64_t *sites = copy(fill, fill->header->sites, (uint64_t)n * sizeof(struct record_object_site),
 			       &site_words);
-	uint64_t *counts = copy(job, job->header->site_counts, (uint64_t)n * width * 8, &count_words);
-	for (uint32_t i = 0; sites && counts && i < n && !job->no_memory; i++) {
+	uint64_t *counts = copy(fill, fill->header->site_counts, (uint64_t)n * width * 8, &count_words);
+	for (uint32_t i = 0; sites && counts && i < n && !fill->no_memory; i++) {
 		struct record_object_site site = {0};
 		uint64_t at = (uint64_t)i * (sizeof site / 8), row[MODEL_WATCHES];
 		if (at < site_words)
@@ -116,7 +116,7 @@ static void add_sites(struct object_fill *job)
 		memcpy(row, zeros, sizeof row);
 		for (uint64_t w = 0; w < width && i * width + w < count_words; w++)
 			row[w] = counts[i * width + w];
-		add_site(job, &site, row);
+		add_site(fill, &site, row);
 	}
 	free(sites);
 	free(counts);
@@ -125,11 +125,11 @@ static void add_sites(struct object_fill *job)
 /* ---- static data ---- */
 
 /* A damaged record may say that thousands of regions have the same millions of cells. */
-static bool take_cells(struct object_fill *job, uint64_t first, uint64_t n)
+static bool take_cells(struct object_fill *fill, uint64_t first, uint64_t n)
 {
-	if (n > RECORD_OBJECT_CELLS - job->cells || first > RECORD_OBJECT_CELLS - n)
+	if (n > RECORD_OBJECT_CELLS - fill->cells || first > RECORD_OBJECT_CELLS - n)
 		return false;
-	job->cells += n;
+	fill->cells += n;
 	return true;
 }
 
@@ -149,20 +149,20 @@ static const struct record_object_region *mapping_of(const struct record_object_
 }
 
 /* Thread-local storage: each byte is of the module whose block it lies in. */
-static void add_thread_regions(struct object_fill *job, const struct record_object_region *regions, uint32_t n,
+static void add_thread_regions(struct object_fill *fill, const struct record_object_region *regions, uint32_t n,
 			       const struct record_object_region *all)
 {
-	uint64_t width = job->plan->n_watches, words;
-	if (!take_cells(job, all->first_cell, all->length))
+	uint64_t width = fill->plan->n_watches, words;
+	if (!take_cells(fill, all->first_cell, all->length))
 		return;
-	uint64_t *counts = copy(job, job->header->cell_counts + all->first_cell * width * 8,
+	uint64_t *counts = copy(fill, fill->header->cell_counts + all->first_cell * width * 8,
 				all->length * width * 8, &words);
-	for (uint64_t cell = 0; counts && cell * width < words && !job->no_memory; cell++) {
+	for (uint64_t cell = 0; counts && cell * width < words && !fill->no_memory; cell++) {
 		const struct record_object_region *r = NULL;
 		uint64_t row[MODEL_WATCHES] = {0}, number = all->first_cell + cell;
 		for (uint64_t w = 0; w < width && cell * width + w < words; w++)
 			row[w] = counts[cell * width + w];
-		struct location *l = add(job, row);
+		struct location *l = add(fill, row);
 		if (!l)
 			continue;
 		for (uint32_t i = 0; i < n && !r; i++)
@@ -172,32 +172,32 @@ static void add_thread_regions(struct object_fill *job, const struct record_obje
 		char path[sizeof all->path + 1] = "";
 		memcpy(path, r ? r->path : "", r ? sizeof r->path : 1);
 		l->kind = LOCATION_THREAD;
-		l->module = arena_strdup(&job->out->arena, path);
+		l->module = arena_strdup(&fill->out->arena, path);
 		l->beyond = number - (r ? r->first_cell : all->first_cell);
 		l->bytes = 1;
-		job->no_memory |= !l->module;
+		fill->no_memory |= !l->module;
 	}
 	free(counts);
 }
 
-static void add_region(struct object_fill *job, const struct record_object_region *r,
+static void add_region(struct object_fill *fill, const struct record_object_region *r,
 		       const struct record_object_region *mapping)
 {
-	uint64_t width = job->plan->n_watches,
+	uint64_t width = fill->plan->n_watches,
 		 cells = r->shift > 63 ? 1 : (r->length + (1ull << r->shift) - 1) >> r->shift, words;
 	char path[sizeof r->path + 1] = "";
-	if (!take_cells(job, r->first_cell, cells))
+	if (!take_cells(fill, r->first_cell, cells))
 		return;
-	uint64_t *counts = copy(job, job->header->cell_counts + r->first_cell * width * 8, cells * width * 8,
+	uint64_t *counts = copy(fill, fill->header->cell_counts + r->first_cell * width * 8, cells * width * 8,
 				&words);
 	memcpy(path, r->path, sizeof r->path);
-	const char *module = counts && words ? arena_strdup(&job->out->arena, path) : "";
-	job->no_memory |= !module;
-	for (uint64_t cell = 0; counts && cell * width < words && !job->no_memory; cell++) {
+	const char *module = counts && words ? arena_strdup(&fill->out->arena, path) : "";
+	fill->no_memory |= !module;
+	for (uint64_t cell = 0; counts && cell * width < words && !fill->no_memory; cell++) {
 		uint64_t row[MODEL_WATCHES] = {0};
 		for (uint64_t w = 0; w < width && cell * width + w < words; w++)
 			row[w] = counts[cell * width + w];
-		struct location *l = add(job, row);
+		struct location *l = add(fill, row);
 		if (!l)
 			continue;
 		bool whole = r->shift > 63;
@@ -211,21 +211,21 @@ static void add_region(struct object_fill *job, const struct record_object_regio
 	free(counts);
 }
 
-static void add_regions(struct object_fill *job)
+static void add_regions(struct object_fill *fill)
 {
-	uint32_t n = job->header->n_regions < RECORD_OBJECT_REGIONS ? job->header->n_regions
+	uint32_t n = fill->header->n_regions < RECORD_OBJECT_REGIONS ? fill->header->n_regions
 								    : RECORD_OBJECT_REGIONS;
 	uint64_t words;
 	struct record_object_region *regions = calloc(n + 1, sizeof *regions);
-	uint64_t *read = copy(job, job->header->regions, (uint64_t)n * sizeof *regions, &words);
-	job->no_memory |= !regions;
+	uint64_t *read = copy(fill, fill->header->regions, (uint64_t)n * sizeof *regions, &words);
+	fill->no_memory |= !regions;
 	if (regions && read) {
 		memcpy(regions, read, words * 8);
-		for (uint32_t i = 0; i < n && !job->no_memory; i++)
+		for (uint32_t i = 0; i < n && !fill->no_memory; i++)
 			if (regions[i].elf == OBJECT_FILE_THREADS)
-				add_thread_regions(job, regions, n, &regions[i]);
+				add_thread_regions(fill, regions, n, &regions[i]);
 			else if (regions[i].elf != OBJECT_FILE_THREAD)
-				add_region(job, &regions[i], mapping_of(regions, n, &regions[i]));
+				add_region(fill, &regions[i], mapping_of(regions, n, &regions[i]));
 	}
 	free(read);
 	free(regions);
@@ -277,9 +277,9 @@ static void merge(struct locations *out)
 
 enum { NOTES_MOST = 8 };
 
-__attribute__((format(printf, 2, 3))) static void note(struct object_fill *job, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void note(struct object_fill *fill, const char *format, ...)
 {
-	struct locations *out = job->out;
+	struct locations *out = fill->out;
 	char text[640];
 	va_list args;
 	va_start(args, format);
@@ -289,50 +289,50 @@ __attribute__((format(printf, 2, 3))) static void note(struct object_fill *job, 
 		if (strcmp(out->notes[i], text) == 0)
 			return;
 	if (!out->notes && !(out->notes = arena_alloc(&out->arena, NOTES_MOST * sizeof *out->notes)))
-		job->no_memory = true;
+		fill->no_memory = true;
 	else if (out->n_notes < NOTES_MOST && !(out->notes[out->n_notes++] = arena_strdup(&out->arena, text)))
-		job->no_memory = true;
+		fill->no_memory = true;
 }
 
 /* from: where the process's locations begin */
-static void add_notes(struct object_fill *job, size_t from)
+static void add_notes(struct object_fill *fill, size_t from)
 {
 	const char *program = "a program";
 	bool heap = false;
 	char path[sizeof((struct record_module *)0)->path + 1] = "";
-	for (size_t i = from; i < job->out->n; i++) {
-		const struct location *l = &job->out->all[i];
+	for (size_t i = from; i < fill->out->n; i++) {
+		const struct location *l = &fill->out->all[i];
 		heap |= l->kind == LOCATION_ALLOCATOR || (l->kind == LOCATION_MAPPING && l->n_frames);
 	}
-	for (const struct view_process *p = job->p; p; p = p->inherits)
+	for (const struct view_process *p = fill->p; p; p = p->inherits)
 		if (p->modules.own) {
 			memcpy(path, ((const struct record_module *)p->modules.entries)->path, sizeof path - 1);
 			program = path;
 		}
-	if (job->header->incomplete)
-		note(job, "too many data objects to track: accesses to later ones are [unknown]");
-	if (!job->header->functions && heap)
-		note(job,
+	if (fill->header->incomplete)
+		note(fill, "too many data objects to track: accesses to later ones are [unknown]");
+	if (!fill->header->functions && heap)
+		note(fill,
 		     "allocations of %s are not known: neither it nor its libraries have the symbol malloc, so "
 		     "its heap is one object and each mapping another",
 		     program);
-	if (job->header->unseen)
-		note(job,
+	if (fill->header->unseen)
+		note(fill,
 		     "%u blocks of posix_memalign() in %s are not known: it does not store their address itself",
-		     job->header->unseen, program);
+		     fill->header->unseen, program);
 }
 
 bool objects_add(const struct location_plan *plan, const struct view *view, bool children, struct locations *out,
 		 size_t *capacity)
 {
-	struct object_fill job = {.plan = plan, .view = view, .out = out, .capacity = capacity};
-	for (size_t i = 0; i < view->n_processes && !job.no_memory; i++) {
-		job.p = &view->processes[i];
-		if (job.p->record->state == RECORD_FREE || !job.p->record->objects ||
-		    (!children && job.p->descendant))
+	struct object_fill fill = {.plan = plan, .view = view, .out = out, .capacity = capacity};
+	for (size_t i = 0; i < view->n_processes && !fill.no_memory; i++) {
+		fill.p = &view->processes[i];
+		if (fill.p->record->state == RECORD_FREE || !fill.p->record->objects ||
+		    (!children && fill.p->descendant))
 			continue;
 		struct record_objects header = {0}, expected = {0};
-		uint64_t words, *read = copy(&job, 0, sizeof header, &words);
+		uint64_t words, *read = copy(&fill, 0, sizeof header, &words);
 		if (!read)
 			break;
 		memcpy(&header, read, words * 8 < sizeof header ? words * 8 : sizeof header);
@@ -343,13 +343,13 @@ bool objects_add(const struct location_plan *plan, const struct view *view, bool
 		    header.regions != expected.regions || header.site_counts != expected.site_counts ||
 		    header.cell_counts != expected.cell_counts)
 			continue;
-		job.header = &header, job.cells = 0;
+		fill.header = &header, fill.cells = 0;
 		size_t from = out->n;
-		add_sites(&job);
-		add_regions(&job);
-		add_notes(&job, from);
+		add_sites(&fill);
+		add_regions(&fill);
+		add_notes(&fill, from);
 	}
-	if (!job.no_memory)
+	if (!fill.no_memory)
 		merge(out);
-	return !job.no_memory;
+	return !fill.no_memory;
 }

@@ -81,42 +81,42 @@ static size_t hash_of(const char *name, size_t bytes)
 	return (size_t)(h ^ h >> 32);
 }
 
-static uint32_t *slot_of(struct region_numbering *job, const char *name, size_t bytes)
+static uint32_t *slot_of(struct region_numbering *numbering, const char *name, size_t bytes)
 {
-	size_t i = hash_of(name, bytes) & (job->slot_count - 1);
-	for (; job->slots[i]; i = (i + 1) & (job->slot_count - 1)) {
-		const struct counted_region *r = &job->all.items[job->slots[i] - 1];
+	size_t i = hash_of(name, bytes) & (numbering->slot_count - 1);
+	for (; numbering->slots[i]; i = (i + 1) & (numbering->slot_count - 1)) {
+		const struct counted_region *r = &numbering->all.items[numbering->slots[i] - 1];
 		if (r->name_bytes == bytes && !memcmp(r->name, name, bytes))
 			break;
 	}
-	return &job->slots[i];
+	return &numbering->slots[i];
 }
 
-static bool grow(struct region_numbering *job)
+static bool grow(struct region_numbering *numbering)
 {
-	if (2 * job->all.count < job->slot_count)
+	if (2 * numbering->all.count < numbering->slot_count)
 		return true;
-	free(job->slots);
-	job->slot_count = job->slot_count ? 2 * job->slot_count : 256;
-	if (!(job->slots = calloc(job->slot_count, sizeof *job->slots)))
+	free(numbering->slots);
+	numbering->slot_count = numbering->slot_count ? 2 * numbering->slot_count : 256;
+	if (!(numbering->slots = calloc(numbering->slot_count, sizeof *numbering->slots)))
 		return false;
-	for (size_t i = job->regions->n_asked; i < job->all.count; i++)
-		*slot_of(job, job->all.items[i].name, job->all.items[i].name_bytes) = (uint32_t)i + 1;
+	for (size_t i = numbering->regions->n_asked; i < numbering->all.count; i++)
+		*slot_of(numbering, numbering->all.items[i].name, numbering->all.items[i].name_bytes) = (uint32_t)i + 1;
 	return true;
 }
 
 /* SIZE_MAX: memory ran out */
-static size_t named(struct region_numbering *job, const char *name, size_t bytes)
+static size_t named(struct region_numbering *numbering, const char *name, size_t bytes)
 {
-	if (!grow(job))
+	if (!grow(numbering))
 		return SIZE_MAX;
-	uint32_t *slot = slot_of(job, name, bytes);
+	uint32_t *slot = slot_of(numbering, name, bytes);
 	if (!*slot) {
-		if (!vec_push(&job->all, ((struct counted_region){.name = name,
+		if (!vec_push(&numbering->all, ((struct counted_region){.name = name,
 								  .name_bytes = bytes,
 								  .hidden = bytes && *name == REGION_HIDDEN})))
 			return SIZE_MAX;
-		*slot = (uint32_t)job->all.count;
+		*slot = (uint32_t)numbering->all.count;
 	}
 	return *slot - 1;
 }
@@ -130,7 +130,7 @@ static void damaged(struct execution_regions *r)
 }
 
 /* A copy of n entries of an array; NULL: there are none, or the record is damaged. */
-static void *copied(struct region_numbering *job, const struct region_image *image, uint64_t offset, uint64_t n,
+static void *copied(struct region_numbering *numbering, const struct region_image *image, uint64_t offset, uint64_t n,
 		    size_t entry_bytes)
 {
 	struct record_regions layout = {0};
@@ -139,30 +139,30 @@ static void *copied(struct region_numbering *job, const struct region_image *ima
 	if (n && offset <= layout.bytes && n * entry_bytes <= layout.bytes - offset)
 		copy = injection_copy(image->injection, image->offset + offset, n * entry_bytes);
 	if (n && !copy)
-		damaged(job->regions);
+		damaged(numbering->regions);
 	return copy;
 }
 
-static bool fill_regions(struct region_numbering *job, struct region_image *image)
+static bool fill_regions(struct region_numbering *numbering, struct region_image *image)
 {
-	struct record_region *all = copied(job, image, image->record->regions, image->n_regions, sizeof *all);
+	struct record_region *all = copied(numbering, image, image->record->regions, image->n_regions, sizeof *all);
 	uint64_t bytes = 0; /* names do not share any, so looking at all of them ends */
 	bool done = true;
 	image->names_bytes = image->record->names_used < RECORD_NAMES_BYTES ? image->record->names_used
 									    : RECORD_NAMES_BYTES;
-	image->names = copied(job, image, image->record->names, image->names_bytes, 1);
+	image->names = copied(numbering, image, image->record->names, image->names_bytes, 1);
 	for (uint32_t i = 0; i < image->n_regions && done; i++) {
 		size_t index = SIZE_MAX;
-		if (!all || all[i].asked > job->regions->n_asked ||
+		if (!all || all[i].asked > numbering->regions->n_asked ||
 		    (!all[i].asked && (!image->names || all[i].name > image->names_bytes ||
 				       all[i].name_bytes > image->names_bytes - all[i].name ||
 				       (bytes += all[i].name_bytes) > RECORD_NAMES_BYTES))) {
-			damaged(job->regions);
+			damaged(numbering->regions);
 			image->n_regions = i;
 			break;
 		}
 		index = all[i].asked ? all[i].asked - 1
-				     : named(job, image->names + all[i].name, all[i].name_bytes);
+				     : named(numbering, image->names + all[i].name, all[i].name_bytes);
 		done = index != SIZE_MAX;
 		image->index[i] = (uint32_t)index;
 	}
@@ -170,14 +170,14 @@ static bool fill_regions(struct region_numbering *job, struct region_image *imag
 	return done;
 }
 
-static void fill_contexts(struct region_numbering *job, struct region_image *image, uint32_t n_members)
+static void fill_contexts(struct region_numbering *numbering, struct region_image *image, uint32_t n_members)
 {
-	struct record_context *contexts = copied(job, image, image->record->contexts, image->n_contexts,
+	struct record_context *contexts = copied(numbering, image, image->record->contexts, image->n_contexts,
 						 sizeof *contexts);
-	uint32_t *members = copied(job, image, image->record->members, n_members, sizeof *members);
+	uint32_t *members = copied(numbering, image, image->record->members, n_members, sizeof *members);
 	for (uint32_t m = 0; members && m < n_members; m++) {
 		if (members[m] >> 1 >= image->n_regions) {
-			damaged(job->regions);
+			damaged(numbering->regions);
 			image->n_contexts = 0;
 			break;
 		}
@@ -186,7 +186,7 @@ static void fill_contexts(struct region_numbering *job, struct region_image *ima
 	for (uint32_t c = 0; c < image->n_contexts; c++) {
 		if (!contexts || contexts[c].first > n_members || contexts[c].n > n_members - contexts[c].first ||
 		    (contexts[c].n && !members)) {
-			damaged(job->regions);
+			damaged(numbering->regions);
 			image->n_contexts = c;
 			break;
 		}
@@ -196,18 +196,18 @@ static void fill_contexts(struct region_numbering *job, struct region_image *ima
 	free(members);
 }
 
-static void add_passes(struct region_numbering *job, const struct region_image *image)
+static void add_passes(struct region_numbering *numbering, const struct region_image *image)
 {
 	uint32_t n = image->record->n_passes;
 	struct record_pass *passes = n <= RECORD_PASSES_MOST
-					     ? copied(job, image, image->record->passes, n, sizeof *passes)
+					     ? copied(numbering, image, image->record->passes, n, sizeof *passes)
 					     : NULL;
 	for (uint32_t i = 0; i < n; i++) {
 		if (!passes || passes[i].region >= image->n_regions) {
-			damaged(job->regions);
+			damaged(numbering->regions);
 			break;
 		}
-		struct counted_region *to = &job->all.items[image->index[passes[i].region]];
+		struct counted_region *to = &numbering->all.items[image->index[passes[i].region]];
 		to->entries += passes[i].entries;
 		to->exits += passes[i].exits;
 		to->moved += passes[i].moved;
@@ -234,14 +234,14 @@ static void note_losses(struct execution_regions *r, uint32_t lost)
 			  "the later ones are missing";
 }
 
-static bool load(struct region_numbering *job, struct region_image *image, bool count, struct error *err)
+static bool load(struct region_numbering *numbering, struct region_image *image, bool count, struct error *err)
 {
 	image->count = count;
 	image->record = image->offset % RECORD_PAGE
 				? NULL
 				: injection_copy(image->injection, image->offset, sizeof *image->record);
 	if (!image->record) {
-		damaged(job->regions);
+		damaged(numbering->regions);
 		return true;
 	}
 	const struct record_regions *r = image->record;
@@ -250,18 +250,18 @@ static bool load(struct region_numbering *job, struct region_image *image, bool 
 	image->n_regions = r->n_regions;
 	if (image->n_contexts > RECORD_CONTEXTS_MOST || n_members > RECORD_MEMBERS_MOST ||
 	    image->n_regions > RECORD_REGIONS_MOST) {
-		damaged(job->regions);
+		damaged(numbering->regions);
 		image->n_contexts = n_members = image->n_regions = 0;
 	}
 	image->index = calloc(image->n_regions + 1u, sizeof *image->index);
 	image->contexts = calloc(image->n_contexts + 1u, sizeof *image->contexts);
 	image->members = calloc(n_members + 1u, sizeof *image->members);
-	if (!image->index || !image->contexts || !image->members || !fill_regions(job, image))
+	if (!image->index || !image->contexts || !image->members || !fill_regions(numbering, image))
 		return error_no_memory(err);
-	fill_contexts(job, image, n_members);
+	fill_contexts(numbering, image, n_members);
 	if (count) {
-		add_passes(job, image);
-		note_losses(job->regions, r->lost);
+		add_passes(numbering, image);
+		note_losses(numbering->regions, r->lost);
 	}
 	return true;
 }
@@ -277,10 +277,10 @@ static void free_image(struct region_image *image)
 }
 
 /* Those of processes that are not counted are loaded too: their blocks may be inherited. */
-static bool add_image(struct region_numbering *job, const struct view_process *p, bool count, struct error *err)
+static bool add_image(struct region_numbering *numbering, const struct view_process *p, bool count, struct error *err)
 {
 	uint64_t offset = p->record->regions;
-	struct region_image *image = job->images;
+	struct region_image *image = numbering->images;
 	while (image && (image->offset != offset || image->injection != p->injection))
 		image = image->next;
 	if (!image) {
@@ -288,12 +288,12 @@ static bool add_image(struct region_numbering *job, const struct view_process *p
 			return error_no_memory(err);
 		image->offset = offset;
 		image->injection = p->injection;
-		image->next = job->images;
-		job->images = image;
-		if (!load(job, image, count, err))
+		image->next = numbering->images;
+		numbering->images = image;
+		if (!load(numbering, image, count, err))
 			return false;
 	}
-	job->regions->images[p->index] = image;
+	numbering->regions->images[p->index] = image;
 	return true;
 }
 
@@ -345,7 +345,7 @@ bool regions_new(const struct view *view, size_t n_asked, bool children, size_t 
 		 struct execution_regions **out, struct error *err)
 {
 	struct execution_regions *r = calloc(1, sizeof *r);
-	struct region_numbering job = {.regions = r};
+	struct region_numbering numbering = {.regions = r};
 	bool done = false;
 	*out = NULL;
 	if (!r || !(r->images = calloc(view->n_processes + 1, sizeof(struct region_image *)))) {
@@ -355,23 +355,23 @@ bool regions_new(const struct view *view, size_t n_asked, bool children, size_t 
 	r->view = view, r->n_processes = view->n_processes, r->n_asked = n_asked, r->machines = machines;
 	r->exclusive = (injection_record(view->injection)->flags & RECORD_EXCLUSIVE) != 0;
 	for (size_t i = 0; i < n_asked; i++)
-		if (!vec_push(&job.all, ((struct counted_region){.asked = true}))) {
+		if (!vec_push(&numbering.all, ((struct counted_region){.asked = true}))) {
 			error_no_memory(err);
 			goto out;
 		}
 	for (size_t i = 0; i < view->n_processes; i++) {
 		const struct view_process *p = &view->processes[i];
 		if (p->record->state != RECORD_FREE && p->record->regions &&
-		    !add_image(&job, p, children || !p->descendant, err))
+		    !add_image(&numbering, p, children || !p->descendant, err))
 			goto out;
 	}
-	r->all = job.all.items, r->n = job.all.count;
-	done = add_models(r, children, job.images, err);
+	r->all = numbering.all.items, r->n = numbering.all.count;
+	done = add_models(r, children, numbering.images, err);
 out:
 	if (r) {
-		r->all = job.all.items, r->n = job.all.count;
+		r->all = numbering.all.items, r->n = numbering.all.count;
 		if (!done) {
-			for (struct region_image *image = job.images, *next; image; image = next) {
+			for (struct region_image *image = numbering.images, *next; image; image = next) {
 				next = image->next;
 				free_image(image);
 			}
@@ -379,7 +379,7 @@ out:
 			r = NULL;
 		}
 	}
-	free(job.slots);
+	free(numbering.slots);
 	*out = done ? r : NULL;
 	return done;
 }

@@ -86,29 +86,29 @@ static void work_insn(void *arg, uint32_t index, uint64_t address, const struct 
 	w->leaders += w->known && leaders_has(w->known, address);
 }
 
-static bool work(struct tally_sum *job, const struct view_process *owner, const struct record_block *block,
+static bool work(struct tally_sum *sum, const struct view_process *owner, const struct record_block *block,
 		 uint32_t from, struct worked_block *w)
 {
-	*w = (struct worked_block){.known = job->options->blocks ? &job->leaders : NULL};
+	*w = (struct worked_block){.known = sum->options->blocks ? &sum->leaders : NULL};
 	return decoded_each(owner, block, from, work_insn, w);
 }
 
-static bool prepare_leaders(struct tally_sum *job, const struct view_process *owner, struct error *err)
+static bool prepare_leaders(struct tally_sum *sum, const struct view_process *owner, struct error *err)
 {
 	const struct view_process *root = decoded_root(owner);
-	if (!job->options->blocks || root == job->root)
+	if (!sum->options->blocks || root == sum->root)
 		return true;
-	free(job->leaders.at);
-	job->root = root;
-	return leaders_collect(root, &job->leaders) || error_no_memory(err);
+	free(sum->leaders.at);
+	sum->root = root;
+	return leaders_collect(root, &sum->leaders) || error_no_memory(err);
 }
 
-static void add_known(struct tally_sum *job, uint64_t count[COUNTS], const struct cached_vector *known,
+static void add_known(struct tally_sum *sum, uint64_t count[COUNTS], const struct cached_vector *known,
 		      uint32_t leaders, uint64_t times)
 {
 	for (unsigned i = 0; i < known->n_counts; i++)
-		tally_add(job->tally, &count[known->counts[i].of], times, known->counts[i].times);
-	tally_add(job->tally, &count[COUNT_BASIC_BLOCKS], times, leaders);
+		tally_add(sum->tally, &count[known->counts[i].of], times, known->counts[i].times);
+	tally_add(sum->tally, &count[COUNT_BASIC_BLOCKS], times, leaders);
 }
 
 static int by_block(const void *a, const void *b)
@@ -137,10 +137,10 @@ static bool sort_sites(const struct view_process *owner, const struct record_sit
 	return true;
 }
 
-static void add_each(struct tally_sum *job, uint64_t count[COUNTS], const struct exact_each *each, uint64_t times)
+static void add_each(struct tally_sum *sum, uint64_t count[COUNTS], const struct exact_each *each, uint64_t times)
 {
 	for (unsigned i = 0; i < each->n; i++)
-		tally_add(job->tally, &count[each->adds[i].of], times, each->adds[i].times);
+		tally_add(sum->tally, &count[each->adds[i].of], times, each->adds[i].times);
 }
 
 static void each_unknown(struct tally *t, const struct view_process *p, const struct record_block *block,
@@ -196,46 +196,46 @@ struct tally_targets {
 	uint32_t n, last; /* last: of the targets, from 0 on */
 };
 
-static struct tally_targets targets_of(struct tally_sum *job, const struct view_process *owner,
+static struct tally_targets targets_of(struct tally_sum *sum, const struct view_process *owner,
 				       const struct record_block *block)
 {
 	struct tally_targets to = {NULL, 0, 0};
 	uint32_t context = block->flags >> RECORD_BLOCK_CONTEXT_SHIFT;
 	bool damaged = false;
-	if (context && job->options->regions)
-		to.regions = regions_of(job->options->regions, owner, context, &to.n, &damaged);
-	if (damaged && !job->options->regions->why)
-		job->options->regions->why = "the engine's record of regions is damaged";
-	to.last = to.n + (to.n && job->options->regions->exclusive);
+	if (context && sum->options->regions)
+		to.regions = regions_of(sum->options->regions, owner, context, &to.n, &damaged);
+	if (damaged && !sum->options->regions->why)
+		sum->options->regions->why = "the engine's record of regions is damaged";
+	to.last = to.n + (to.n && sum->options->regions->exclusive);
 	return to;
 }
 
 /* Is the block of the one region that is asked for? */
-static bool is_of(struct tally_sum *job, const struct view_process *owner, const struct record_block *block)
+static bool is_of(struct tally_sum *sum, const struct view_process *owner, const struct record_block *block)
 {
-	struct tally_targets to = targets_of(job, owner, block);
+	struct tally_targets to = targets_of(sum, owner, block);
 	for (uint32_t i = 0; i < to.n; i++)
-		if (&job->options->regions->all[to.regions[i]] == job->options->only)
+		if (&sum->options->regions->all[to.regions[i]] == sum->options->only)
 			return true;
 	return false;
 }
 
-static uint64_t *target(const struct tally_sum *job, const struct tally_targets *to, struct tally_row *row,
+static uint64_t *target(const struct tally_sum *sum, const struct tally_targets *to, struct tally_row *row,
 			uint32_t i)
 {
 	if (i == 0)
 		return row->count;
-	return i > to->n ? job->options->regions->all[to->regions[to->n - 1]].alone
-			 : job->options->regions->all[to->regions[i - 1]].count;
+	return i > to->n ? sum->options->regions->all[to->regions[to->n - 1]].alone
+			 : sum->options->regions->all[to->regions[i - 1]].count;
 }
 
-static bool tally_owner(struct tally_sum *job, const struct view_process *owner, const struct holder *holders,
+static bool tally_owner(struct tally_sum *sum, const struct view_process *owner, const struct holder *holders,
 			size_t n, struct error *err)
 {
 	const struct record_site **sites;
 	size_t n_sites, site = 0;
-	bool only = job->options->only != NULL;
-	if (!prepare_leaders(job, owner, err))
+	bool only = sum->options->only != NULL;
+	if (!prepare_leaders(sum, owner, err))
 		return false;
 	if (!sort_sites(owner, &sites, &n_sites))
 		return error_no_memory(err);
@@ -250,36 +250,36 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 			uint64_t times = number < holders[h].limit ? view_entered(holders[h].thread, number) : 0;
 			if (times == 0)
 				continue;
-			if (!known && only && !is_of(job, owner, block))
+			if (!known && only && !is_of(sum, owner, block))
 				break;
 			if (!known) {
-				known = known_find(job->knowledge, owner, block);
-				leaders = known && job->options->blocks
-						  ? known_leaders(known, owner, block, &job->leaders)
+				known = known_find(sum->knowledge, owner, block);
+				leaders = known && sum->options->blocks
+						  ? known_leaders(known, owner, block, &sum->leaders)
 						  : 0;
-				to = targets_of(job, owner, block);
+				to = targets_of(sum, owner, block);
 				if (known)
-					note_strange(job->tally, known, owner, block);
+					note_strange(sum->tally, known, owner, block);
 			}
-			if (job->knowledge->no_memory) {
+			if (sum->knowledge->no_memory) {
 				free(sites);
 				return error_no_memory(err);
 			}
 			if (!known) {
-				mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged",
+				mark(sum->tally, "the record of the block at 0x%llx of '%s' is damaged",
 				     (unsigned long long)block->address, owner->path);
 				free(sites);
 				return true;
 			}
 			for (uint32_t i = 0; i <= to.last; i++) {
-				uint64_t *count = target(job, &to, holders[h].row, i);
-				bool right = i && !job->tally->why;
-				add_known(job, count, known, leaders, times);
-				add_taken(job->tally, count, block, times,
+				uint64_t *count = target(sum, &to, holders[h].row, i);
+				bool right = i && !sum->tally->why;
+				add_known(sum, count, known, leaders, times);
+				add_taken(sum->tally, count, block, times,
 					  block->taken == RECORD_NONE
 						  ? 0
 						  : view_counter(holders[h].thread, block->taken));
-				tally_of_region(job->tally, job->options->regions, right);
+				tally_of_region(sum->tally, sum->options->regions, right);
 			}
 			for (unsigned r = 0; r < known->n_reps; r++) {
 				size_t s = site;
@@ -287,14 +287,14 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 				       sites[s]->insn != known->reps[r].insn)
 					s++;
 				if (s == n_sites || sites[s]->block != number) {
-					each_unknown(job->tally, owner, block, &known->reps[r].each);
+					each_unknown(sum->tally, owner, block, &known->reps[r].each);
 					continue;
 				}
 				for (uint32_t i = 0; i <= to.last; i++) {
-					bool right = i && !job->tally->why;
-					add_each(job, target(job, &to, holders[h].row, i), &known->reps[r].each,
+					bool right = i && !sum->tally->why;
+					add_each(sum, target(sum, &to, holders[h].row, i), &known->reps[r].each,
 						 view_counter(holders[h].thread, sites[s]->counter));
-					tally_of_region(job->tally, job->options->regions, right);
+					tally_of_region(sum->tally, sum->options->regions, right);
 				}
 			}
 		}
@@ -303,28 +303,28 @@ static bool tally_owner(struct tally_sum *job, const struct view_process *owner,
 	return true;
 }
 
-static struct tally_row *row_of(const struct tally_sum *job, const struct view_process *p, uint32_t tid)
+static struct tally_row *row_of(const struct tally_sum *sum, const struct view_process *p, uint32_t tid)
 {
-	for (uint32_t i = job->row_of[p->head->index]; i; i = job->tally->rows[i - 1].next)
-		if (job->tally->rows[i - 1].tid == tid)
-			return &job->tally->rows[i - 1];
+	for (uint32_t i = sum->row_of[p->head->index]; i; i = sum->tally->rows[i - 1].next)
+		if (sum->tally->rows[i - 1].tid == tid)
+			return &sum->tally->rows[i - 1];
 	return NULL;
 }
 
 /* A thread goes on in its row in the next part; within one part, a number used again is another thread. */
-static struct tally_row *make_row(struct tally_sum *job, const struct view_process *p, uint32_t tid,
+static struct tally_row *make_row(struct tally_sum *sum, const struct view_process *p, uint32_t tid,
 				  uint32_t **last)
 {
-	struct tally *t = job->tally;
-	struct tally_row *row = p->head == p ? NULL : row_of(job, p, tid);
+	struct tally *t = sum->tally;
+	struct tally_row *row = p->head == p ? NULL : row_of(sum, p, tid);
 	if (row)
 		return row;
-	for (*last = *last ? *last : &job->row_of[p->head->index]; **last;)
+	for (*last = *last ? *last : &sum->row_of[p->head->index]; **last;)
 		*last = &t->rows[**last - 1].next;
 	row = &t->rows[t->n_rows++];
 	*row = (struct tally_row){.process = p->head->index, .pid = p->record->pid, .tid = tid};
 	if (t->models)
-		row->models = t->models + t->n_rows * job->options->machines;
+		row->models = t->models + t->n_rows * sum->options->machines;
 	**last = (uint32_t)t->n_rows;
 	return row;
 }
@@ -336,85 +336,85 @@ static void unknown(struct tally *t, enum exact_count count, const char *text)
 	t->unknown[count] = t->unknown_text;
 }
 
-static void add_totals(struct tally_sum *job, const struct view_process *p)
+static void add_totals(struct tally_sum *sum, const struct view_process *p)
 {
 	static const enum exact_count whole[] = {COUNT_BASIC_BLOCKS, COUNT_CODE_LINES, COUNT_CODE_PAGES};
 	bool damaged;
 	const struct fold_totals *totals = fold_totals_of(p, &damaged);
-	size_t machines = job->options->machines;
+	size_t machines = sum->options->machines;
 	uint32_t *last = NULL;
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-		unknown(job->tally, whole[i],
+		unknown(sum->tally, whole[i],
 			"the program ran more basic blocks than the engine's record can hold");
 	if (damaged)
-		mark(job->tally, "the totals of '%s' are damaged", p->path);
+		mark(sum->tally, "the totals of '%s' are damaged", p->path);
 	for (uint32_t r = 0; totals && r < totals->n_rows; r++) {
-		struct tally_row *row = make_row(job, p, totals->rows[r].tid, &last);
+		struct tally_row *row = make_row(sum, p, totals->rows[r].tid, &last);
 		row->folded += totals->rows[r].folded;
 		for (size_t c = 0; c < COUNTS; c++)
-			tally_add(job->tally, &row->count[c], totals->rows[r].count[c], 1);
+			tally_add(sum->tally, &row->count[c], totals->rows[r].count[c], 1);
 		if (machines && totals->n_machines != machines)
-			tally_mark_models(job->tally, "the totals of '%s' are damaged", p->path);
+			tally_mark_models(sum->tally, "the totals of '%s' are damaged", p->path);
 		else if (machines &&
 			 !tally_add_models(row->models, fold_models_of(totals) + r * machines, machines))
-			tally_mark_models(job->tally, "a count of the access stream does not fit in 64 bits");
+			tally_mark_models(sum->tally, "a count of the access stream does not fit in 64 bits");
 	}
-	const struct fold_region *regions = totals && job->options->regions ? fold_regions_of(totals) : NULL;
+	const struct fold_region *regions = totals && sum->options->regions ? fold_regions_of(totals) : NULL;
 	for (uint32_t r = 0; regions && r < totals->n_regions; r++) {
-		size_t index = regions_index(job->options->regions, p, regions[r].local);
-		bool right = !job->tally->why;
+		size_t index = regions_index(sum->options->regions, p, regions[r].local);
+		bool right = !sum->tally->why;
 		for (size_t c = 0; index != SIZE_MAX && c < COUNTS; c++) {
-			struct counted_region *to = &job->options->regions->all[index];
-			tally_add(job->tally, &to->count[c], regions[r].count[c], 1);
-			tally_add(job->tally, &to->alone[c], regions[r].alone[c], 1);
+			struct counted_region *to = &sum->options->regions->all[index];
+			tally_add(sum->tally, &to->count[c], regions[r].count[c], 1);
+			tally_add(sum->tally, &to->alone[c], regions[r].alone[c], 1);
 		}
-		tally_of_region(job->tally, job->options->regions, right);
+		tally_of_region(sum->tally, sum->options->regions, right);
 		if (index == SIZE_MAX)
-			mark(job->tally, "the totals of '%s' are damaged", p->path);
+			mark(sum->tally, "the totals of '%s' are damaged", p->path);
 	}
 	for (size_t c = 0; totals && c < COUNTS; c++)
 		if (totals->unknown[c])
-			unknown(job->tally, (enum exact_count)c,
+			unknown(sum->tally, (enum exact_count)c,
 				totals->unknown_text[0] ? totals->unknown_text
 							: "it is not known for a part of the program");
 }
 
-static bool correct(struct tally_sum *job, const struct view_process *p, struct error *err)
+static bool correct(struct tally_sum *sum, const struct view_process *p, struct error *err)
 {
 	for (uint32_t i = 0; i < p->corrections.own; i++) {
 		const struct record_correction *c = (const struct record_correction *)p->corrections.entries + i;
 		const struct view_process *owner = view_block_owner(p, c->block);
 		const struct record_block *block = owner ? view_block(owner, c->block) : NULL;
-		struct tally_row *row = row_of(job, p, c->tid);
+		struct tally_row *row = row_of(sum, p, c->tid);
 		struct worked_block w;
 		uint64_t times = __atomic_load_n(&c->times, __ATOMIC_RELAXED);
 		if (times == 0)
 			continue;
 		if (!block || !row || c->done >= block->insns) {
-			mark(job->tally, "the engine's record corrects a block that does not exist");
+			mark(sum->tally, "the engine's record corrects a block that does not exist");
 			return true;
 		}
-		if (job->options->only && !is_of(job, owner, block))
+		if (sum->options->only && !is_of(sum, owner, block))
 			continue;
-		if (!prepare_leaders(job, owner, err))
+		if (!prepare_leaders(sum, owner, err))
 			return false;
-		if (!work(job, owner, block, c->done, &w)) {
-			mark(job->tally, "the record of the block at 0x%llx of '%s' is damaged",
+		if (!work(sum, owner, block, c->done, &w)) {
+			mark(sum->tally, "the record of the block at 0x%llx of '%s' is damaged",
 			     (unsigned long long)block->address, owner->path);
 			return true;
 		}
-		struct tally_targets to = targets_of(job, owner, block);
+		struct tally_targets to = targets_of(sum, owner, block);
 		for (uint32_t k = 0; k <= to.last; k++) {
-			uint64_t *count = target(job, &to, row, k);
-			bool right = k && !job->tally->why;
+			uint64_t *count = target(sum, &to, row, k);
+			bool right = k && !sum->tally->why;
 			for (unsigned e = 0; e < COUNT_STATIC; e++)
 				if (w.vector.of[e])
-					subtract(job->tally, &count[e], times, w.vector.of[e]);
-			subtract(job->tally, &count[COUNT_BASIC_BLOCKS], times, w.leaders);
+					subtract(sum->tally, &count[e], times, w.vector.of[e]);
+			subtract(sum->tally, &count[COUNT_BASIC_BLOCKS], times, w.leaders);
 			/* entered, and neither taken nor fallen through */
 			if (block->taken != RECORD_NONE && counts_fall(block))
-				subtract(job->tally, &count[COUNT_TAKEN], times, 1);
-			tally_of_region(job->tally, job->options->regions, right);
+				subtract(sum->tally, &count[COUNT_TAKEN], times, 1);
+			tally_of_region(sum->tally, sum->options->regions, right);
 		}
 	}
 	return true;
@@ -434,64 +434,64 @@ static int by_owner(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static bool make_rows(struct tally_sum *job, struct error *err)
+static bool make_rows(struct tally_sum *sum, struct error *err)
 {
-	struct tally *t = job->tally;
+	struct tally *t = sum->tally;
 	size_t n = 0;
-	for (size_t i = 0; i < job->view->n_processes; i++) {
-		const struct view_process *p = &job->view->processes[i];
+	for (size_t i = 0; i < sum->view->n_processes; i++) {
+		const struct view_process *p = &sum->view->processes[i];
 		bool damaged;
 		const struct fold_totals *totals = fold_totals_of(p, &damaged);
-		if (included(job->options, p))
+		if (included(sum->options, p))
 			n += p->n_threads + (totals ? totals->n_rows : 0);
 	}
 	if (!(t->rows = calloc(n + 1, sizeof *t->rows)) ||
-	    !(job->row_of = calloc(job->view->n_processes + 1, sizeof *job->row_of)))
+	    !(sum->row_of = calloc(sum->view->n_processes + 1, sizeof *sum->row_of)))
 		return error_no_memory(err);
-	if (job->options->machines && !(t->models = calloc((n + 1) * job->options->machines, sizeof *t->models)))
+	if (sum->options->machines && !(t->models = calloc((n + 1) * sum->options->machines, sizeof *t->models)))
 		return error_no_memory(err);
-	for (size_t i = 0; i < job->view->n_processes; i++) {
-		const struct view_process *p = &job->view->processes[i];
-		if (!included(job->options, p))
+	for (size_t i = 0; i < sum->view->n_processes; i++) {
+		const struct view_process *p = &sum->view->processes[i];
+		if (!included(sum->options, p))
 			continue;
 		if (p->folded)
-			add_totals(job, p);
+			add_totals(sum, p);
 		uint32_t *last = NULL;
 		for (size_t k = 0; k < p->n_threads; k++) {
 			const struct view_thread *thread = &p->threads[k];
-			struct tally_row *row = make_row(job, p, thread->record->tid, &last);
+			struct tally_row *row = make_row(sum, p, thread->record->tid, &last);
 			row->folded += thread->record->tids_folded;
-			if (!vec_push(&job->seats, ((struct seat){thread, row})))
+			if (!vec_push(&sum->seats, ((struct seat){thread, row})))
 				return error_no_memory(err);
 			uint32_t limit = p->blocks.count;
 			for (const struct view_process *owner = p; owner && limit; owner = owner->inherits) {
-				if (!vec_push(&job->holders, ((struct holder){owner->index, limit, thread, row})))
+				if (!vec_push(&sum->holders, ((struct holder){owner->index, limit, thread, row})))
 					return error_no_memory(err);
 				if (owner->blocks.inherited < limit)
 					limit = owner->blocks.inherited;
 			}
 		}
 	}
-	if (job->holders.count)
-		qsort(job->holders.items, job->holders.count, sizeof *job->holders.items, by_owner);
+	if (sum->holders.count)
+		qsort(sum->holders.items, sum->holders.count, sizeof *sum->holders.items, by_owner);
 	return true;
 }
 
-static void judge(struct tally_sum *job)
+static void judge(struct tally_sum *sum)
 {
 	size_t n = 0;
-	for (size_t i = 0; i < job->view->n_processes; i++) {
-		const struct view_process *p = &job->view->processes[i];
-		if (!included(job->options, p))
+	for (size_t i = 0; i < sum->view->n_processes; i++) {
+		const struct view_process *p = &sum->view->processes[i];
+		if (!included(sum->options, p))
 			continue;
 		n++;
 		if (!p->loaded)
 			continue; /* its own fold said it */
-		if (p->inexact && !(job->options->still_running && p->unfinished))
-			mark(job->tally, "not exact: process %u (%s): %s", p->record->pid, p->path, p->inexact);
+		if (p->inexact && !(sum->options->still_running && p->unfinished))
+			mark(sum->tally, "not exact: process %u (%s): %s", p->record->pid, p->path, p->inexact);
 	}
 	if (n == 0)
-		mark(job->tally, "the engine has no record of the program");
+		mark(sum->tally, "the engine has no record of the program");
 }
 
 /* What is in doubt if such an instruction was executed. */
@@ -551,18 +551,18 @@ static bool longest_entry(const struct view_process *p, uint64_t *longest)
 	return true;
 }
 
-static bool find_uncertain(struct tally_sum *job, struct error *err)
+static bool find_uncertain(struct tally_sum *sum, struct error *err)
 {
-	for (size_t i = 0; i < job->view->n_processes; i++) {
-		const struct view_process *p = &job->view->processes[i];
+	for (size_t i = 0; i < sum->view->n_processes; i++) {
+		const struct view_process *p = &sum->view->processes[i];
 		uint64_t longest;
-		if (!included(job->options, p) || !p->loaded || !p->unfinished)
+		if (!included(sum->options, p) || !p->loaded || !p->unfinished)
 			continue;
 		if (!longest_entry(p, &longest))
 			return error_no_memory(err);
 		for (size_t t = 0; t < p->n_threads; t++)
 			if (p->threads[t].record->state != RECORD_THREAD_EXITED)
-				job->tally->uncertain_insns += longest;
+				sum->tally->uncertain_insns += longest;
 	}
 	return true;
 }
@@ -614,49 +614,49 @@ bool tally_join(struct tally *tally, bool threads, size_t machines)
 
 bool tally_new(const struct view *view, const struct tally_options *options, struct tally **out, struct error *err)
 {
-	struct tally_sum job = {.view = view, .options = options, .tally = calloc(1, sizeof *job.tally)};
+	struct tally_sum sum = {.view = view, .options = options, .tally = calloc(1, sizeof *sum.tally)};
 	bool done = false;
 	*out = NULL;
-	if (!job.tally)
+	if (!sum.tally)
 		return error_no_memory(err);
-	judge(&job);
-	if (!make_rows(&job, err))
+	judge(&sum);
+	if (!make_rows(&sum, err))
 		goto out;
-	job.knowledge = options->knowledge ? options->knowledge : &job.own;
-	job.own.unshared = job.holders.count &&
-			   job.holders.items[0].owner == job.holders.items[job.holders.count - 1].owner;
-	for (size_t i = 0, next; i < job.holders.count; i = next) {
+	sum.knowledge = options->knowledge ? options->knowledge : &sum.own;
+	sum.own.unshared = sum.holders.count &&
+			   sum.holders.items[0].owner == sum.holders.items[sum.holders.count - 1].owner;
+	for (size_t i = 0, next; i < sum.holders.count; i = next) {
 		next = i;
-		while (next < job.holders.count && job.holders.items[next].owner == job.holders.items[i].owner)
+		while (next < sum.holders.count && sum.holders.items[next].owner == sum.holders.items[i].owner)
 			next++;
-		if (!tally_owner(&job, &view->processes[job.holders.items[i].owner], &job.holders.items[i],
+		if (!tally_owner(&sum, &view->processes[sum.holders.items[i].owner], &sum.holders.items[i],
 				 next - i, err))
 			goto out;
 	}
 	for (size_t i = 0; i < view->n_processes; i++) {
 		const struct view_process *p = &view->processes[i];
-		if (included(options, p) && (!correct(&job, p, err) || (options->code_lines && p->head == p &&
-									!tally_code(job.tally, p, err))))
+		if (included(options, p) && (!correct(&sum, p, err) || (options->code_lines && p->head == p &&
+									!tally_code(sum.tally, p, err))))
 			goto out;
 	}
-	judge_strange(job.tally);
-	judge_extended(job.tally);
-	tally_models(job.tally, options, job.seats.items, job.seats.count);
-	for (size_t r = 0; r < job.tally->n_rows; r++)
+	judge_strange(sum.tally);
+	judge_extended(sum.tally);
+	tally_models(sum.tally, options, sum.seats.items, sum.seats.count);
+	for (size_t r = 0; r < sum.tally->n_rows; r++)
 		for (unsigned e = 0; e < COUNT_CODE_LINES; e++)
-			tally_add(job.tally, &job.tally->total[e], job.tally->rows[r].count[e], 1);
-	if (options->still_running && !find_uncertain(&job, err))
+			tally_add(sum.tally, &sum.tally->total[e], sum.tally->rows[r].count[e], 1);
+	if (options->still_running && !find_uncertain(&sum, err))
 		goto out;
-	*out = job.tally;
+	*out = sum.tally;
 	done = true;
 out:
 	if (!done)
-		tally_free(job.tally);
-	vec_free(&job.holders);
-	vec_free(&job.seats);
-	free(job.row_of);
-	knowledge_free(&job.own);
-	free(job.leaders.at);
+		tally_free(sum.tally);
+	vec_free(&sum.holders);
+	vec_free(&sum.seats);
+	free(sum.row_of);
+	knowledge_free(&sum.own);
+	free(sum.leaders.at);
 	return done;
 }
 
