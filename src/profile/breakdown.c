@@ -115,7 +115,8 @@ static struct breakdown_row *library_row(struct breakdown_build *build, const st
 /* Why code that the process made has no names. False when memory ran out. */
 static bool mention_process(struct breakdown_build *build, uint32_t pid, const char *trouble)
 {
-	const char *process = arena_printf(&build->out->arena, "code that process %u made as it ran", (unsigned)pid);
+	const char *process = arena_printf(&build->out->arena, "code that process %u made as it ran",
+					   (unsigned)pid);
 	return process && mention(build, process, trouble);
 }
 
@@ -157,9 +158,9 @@ static struct breakdown_row *code_row(struct breakdown_build *build, const struc
 		struct symbol_frame inlined[INLINED_MOST];
 		if (!start)
 			return NULL;
-		size_t n = start->file
-				   ? symbols_inlined(build->symbols, l->module, code->begins, inlined, INLINED_MOST)
-				   : 0;
+		size_t n = start->file ? symbols_inlined(build->symbols, l->module, code->begins, inlined,
+							 INLINED_MOST)
+				       : 0;
 		key.file = n > 1 && n <= INLINED_MOST && inlined[n - 1].file ? inlined[n - 1].file : start->file;
 	}
 	return row_of(build, &key);
@@ -309,7 +310,7 @@ static bool add(struct breakdown_build *build, const struct location *l, struct 
 		return true; /* what has no count needs no name */
 	struct breakdown_row *row = build->out->by == BREAKDOWN_BY_OBJECT    ? object_row(build, l, err)
 				    : build->out->by == BREAKDOWN_BY_LIBRARY ? library_row(build, l)
-									   : code_row(build, l, err);
+									     : code_row(build, l, err);
 	if (!row)
 		return error_no_memory(err);
 	for (size_t i = 0; i < build->out->n_events; i++) {

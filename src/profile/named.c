@@ -173,7 +173,8 @@ static uint32_t line_of(struct naming_build *naming, const struct named_frame *f
 		    strcmp(r->name, row.name) == 0)
 			return i;
 	}
-	if (!add_row(naming, table, &naming->line_capacity, row) || !hash_add(&naming->lines, hash, (uint32_t)table->n - 1))
+	if (!add_row(naming, table, &naming->line_capacity, row) ||
+	    !hash_add(&naming->lines, hash, (uint32_t)table->n - 1))
 		return NO_INDEX;
 	return (uint32_t)table->n - 1;
 }
@@ -189,7 +190,8 @@ static bool note_trouble(struct naming_build *naming, const char *module, const 
 	for (uint32_t i; hash_next(&search, &i);)
 		if (strcmp(naming->modules.items[i], module) == 0)
 			return true;
-	if (!vec_push(&naming->modules, module) || !hash_add(&naming->troubled, hash, (uint32_t)naming->modules.count - 1))
+	if (!vec_push(&naming->modules, module) ||
+	    !hash_add(&naming->troubled, hash, (uint32_t)naming->modules.count - 1))
 		return false;
 	if (!trouble && !(trouble = symbols_trouble(naming->symbols, module)))
 		return true;
@@ -262,8 +264,10 @@ bool named_is_other_file(struct symbols *symbols, const struct profile_module *m
 static bool has_changed(struct naming_build *naming, uint32_t index)
 {
 	if (naming->changed.items[index] == 0)
-		naming->changed.items[index] = named_is_other_file(naming->symbols, &naming->profile->modules[index]) ? 2
-													     : 1;
+		naming->changed.items[index] = named_is_other_file(naming->symbols,
+								   &naming->profile->modules[index])
+						       ? 2
+						       : 1;
 	return naming->changed.items[index] == 2;
 }
 
@@ -271,7 +275,8 @@ static bool has_changed(struct naming_build *naming, uint32_t index)
 static bool name_alone(struct naming_build *naming, struct named_place *place, const char *name,
 		       const char *module, uint64_t begins)
 {
-	struct named_function f = {.name = intern(naming, name), .module = intern(naming, module), .begins = begins};
+	struct named_function f = {
+		.name = intern(naming, name), .module = intern(naming, module), .begins = begins};
 	struct named_frame frame = {.function = f.name && f.module ? function_of(naming, &f) : NO_INDEX};
 	return add_frame(naming, place, &frame);
 }
@@ -334,7 +339,8 @@ static bool name_code(struct naming_build *naming, struct named_place *place)
 	const struct profile_module *m = &naming->profile->modules[place->module];
 	const char *path = symbol_module(m);
 	const struct symbol_code *code = symbols_code(naming->symbols, path, place->offset, naming->err);
-	const struct symbol_code *start = code ? symbols_code(naming->symbols, path, code->begins, naming->err) : NULL;
+	const struct symbol_code *start = code ? symbols_code(naming->symbols, path, code->begins, naming->err)
+					       : NULL;
 	struct symbol_frame levels[INLINED_MOST];
 	const char *directory = NULL;
 	bool failed = false;
@@ -361,7 +367,8 @@ static bool name_code(struct naming_build *naming, struct named_place *place)
 			struct symbol_frame first[INLINED_MOST];
 			size_t depth = symbols_inlined(naming->symbols, path, code->begins, first, INLINED_MOST);
 			bool deep = depth > 1 && depth <= INLINED_MOST && first[depth - 1].file;
-			f.file = intern_file(naming, deep ? first[depth - 1].file : start->file, directory, &failed);
+			f.file = intern_file(naming, deep ? first[depth - 1].file : start->file, directory,
+					     &failed);
 			f.line = deep ? first[depth - 1].line : start->line;
 		}
 		failed |= !f.name || !f.module;

@@ -253,7 +253,7 @@ static bool is_done(const struct counters_study *c, const struct counters_step *
 }
 
 static bool add_steps(struct counters_study *c, struct counters_backend *b, const struct kernel *kernel,
-		     enum kernel_interface interface, struct error *err)
+		      enum kernel_interface interface, struct error *err)
 {
 	const uint64_t *sizes = c->asked.quick ? kernel->quick : kernel->sizes;
 	size_t n = c->asked.quick ? kernel->n_quick : kernel->n_sizes,
@@ -502,7 +502,7 @@ static bool predict_group(struct counters_study *c, size_t from, size_t to, doub
 	    !counters_try(c, first, 3, &three, err) || !counters_try(c, last, 1, &largest, err))
 		return false;
 	const struct step_cost wall = cost_of(one.seconds, three.seconds, largest.seconds),
-			      cpu = cost_of(one.cpu, three.cpu, largest.cpu);
+			       cpu = cost_of(one.cpu, three.cpu, largest.cpu);
 	for (size_t i = from; i < to; i++) {
 		struct counters_step *step = &c->steps.items[i];
 		double part = last->size > first->size

@@ -18,8 +18,8 @@ const char *counters_interface_name(enum kernel_interface interface)
 size_t counters_repetitions(const struct counters_study *c, const struct counters_step *step)
 {
 	return step->backend->exact ? COUNTERS_EXACT_RUNS
-	       : c->asked.quick    ? COUNTERS_QUICK_RUNS
-				   : COUNTERS_FULL_RUNS;
+	       : c->asked.quick     ? COUNTERS_QUICK_RUNS
+				    : COUNTERS_FULL_RUNS;
 }
 
 /* What a region has no row of: the process's account alone has it. */
@@ -67,8 +67,8 @@ static bool execute(struct counters_study *c, const struct counters_step *step, 
 	session_regions_free(&regions);
 	if (done && (*result)->wait_status != 0 && !(*result)->interrupted) {
 		int status = (*result)->wait_status;
-		done = error_set(err, ERROR_SYSTEM, "the kernel '%s%s %s' ended with status %d", step->kernel->name,
-				 region ? "-region" : "", number, wait_status_shell(status));
+		done = error_set(err, ERROR_SYSTEM, "the kernel '%s%s %s' ended with status %d",
+				 step->kernel->name, region ? "-region" : "", number, wait_status_shell(status));
 		result_free(*result);
 		*result = NULL;
 	}
@@ -76,8 +76,8 @@ static bool execute(struct counters_study *c, const struct counters_step *step, 
 }
 
 /* Faults and switches of each execution; NULL where they are not known. */
-static double *interrupts_of(struct counters_study *c, const struct counters_step *step, const struct result *result,
-			     size_t n)
+static double *interrupts_of(struct counters_study *c, const struct counters_step *step,
+			     const struct result *result, size_t n)
 {
 	const struct counters_backend *b = step->backend;
 	double *sum = b->n_account ? arena_alloc(&c->found.arena, (n + 1) * sizeof *sum) : NULL;
@@ -152,9 +152,9 @@ static const struct estimate *find_count(const struct estimate *counts, size_t n
 	return NULL;
 }
 
-static bool add_point(struct counters_study *c, const struct counters_step *step, const struct counters_event *event,
-		      const struct estimate *e, double *interrupts, double *cpu_seconds, size_t n,
-		      struct error *err)
+static bool add_point(struct counters_study *c, const struct counters_step *step,
+		      const struct counters_event *event, const struct estimate *e, double *interrupts,
+		      double *cpu_seconds, size_t n, struct error *err)
 {
 	struct arena *arena = &c->found.arena;
 	const struct counters_backend *b = step->backend;
@@ -233,8 +233,8 @@ bool counters_measure(struct counters_study *c, const struct counters_step *step
 	bool done = !result->interrupted;
 	for (size_t i = 0; done && i < b->events.count; i++) {
 		const struct counters_event *event = &b->events.items[i];
-		done = add_point(c, step, event, find_count(counts, n, event->event.label), interrupts, cpu_seconds,
-				 result->repetitions_done, err);
+		done = add_point(c, step, event, find_count(counts, n, event->event.label), interrupts,
+				 cpu_seconds, result->repetitions_done, err);
 	}
 	if (result->interrupted)
 		error_set(err, ERROR_SYSTEM, "interrupted");

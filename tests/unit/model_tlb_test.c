@@ -235,10 +235,10 @@ static void full_map(void)
 {
 	struct tlb_map map = {0};
 	bool all = true;
-	for (unsigned i = 0; i < TLB_REGIONS; i++)
+	for (unsigned i = 0; i < TLB_RANGES; i++)
 		all &= tlb_map_set(&map, (2 * i + 1ull) << 21, 1 << 21, 1 << 21);
-	ok(all && map.count == TLB_REGIONS && !map.dropped,
-	   "as many separate regions as the map has room for are kept");
+	ok(all && map.count == TLB_RANGES && !map.dropped,
+	   "as many separate ranges as the map has room for are kept");
 	ok(!tlb_map_set(&map, 1ull << 40, 1 << 21, 1 << 21) && map.dropped == 1 &&
 		   tlb_map_shift(&map, 1ull << 40) == 12,
 	   "one more is refused and counted; its memory keeps its size");
@@ -246,8 +246,8 @@ static void full_map(void)
 	ok(!tlb_map_set(&wrong, 0, 1 << 21, 12288) && !tlb_map_set(&wrong, 0, 1 << 21, 2048) &&
 		   !tlb_map_set(&wrong, ~0ull << 21, 4 << 21, 1 << 21) && wrong.dropped == 3 && !wrong.count,
 	   "pages of a size that is none, and ranges without an end, are refused and counted as well");
-	ok(tlb_map_set(&map, 2ull << 21, 1 << 21, 1 << 21) && map.count == TLB_REGIONS - 1,
-	   "neighbours of one size become one region");
+	ok(tlb_map_set(&map, 2ull << 21, 1 << 21, 1 << 21) && map.count == TLB_RANGES - 1,
+	   "neighbours of one size become one range");
 }
 
 /* ---- against the reference ---- */

@@ -278,9 +278,9 @@ static void written_inside(void)
 	   "a fork's child takes nothing from what its parent counted");
 }
 
-static const struct record_object_region *regions(const struct record_objects *r)
+static const struct record_object_segment *segments(const struct record_objects *r)
 {
-	return (const struct record_object_region *)((const uint8_t *)r + r->regions);
+	return (const struct record_object_segment *)((const uint8_t *)r + r->segments);
 }
 
 static void threads(void)
@@ -298,26 +298,26 @@ static void threads(void)
 		objects_thread_local(o, i ? second : first, 60, 52);
 		objects_thread_local(o, i ? second : first, 72, 12);
 	}
-	ok(r->n_regions == 3 && regions(r)[0].elf == OBJECT_FILE_THREADS &&
-		   regions(r)[1].elf == OBJECT_FILE_THREAD && regions(r)[1].start == 60,
-	   "thread-local storage is a region, and each module's part of it another");
+	ok(r->n_segments == 3 && segments(r)[0].elf == OBJECT_FILE_THREADS &&
+		   segments(r)[1].elf == OBJECT_FILE_THREAD && segments(r)[1].start == 60,
+	   "thread-local storage is a segment, and each module's part of it another");
 	bool apart = true;
 	for (uint64_t at = 0; at < 52; at++)
-		apart &= who(o, r, first - 60 + at) == 1000000 + regions(r)[1].first_cell + at &&
+		apart &= who(o, r, first - 60 + at) == 1000000 + segments(r)[1].first_cell + at &&
 			 who(o, r, second - 60 + at) == who(o, r, first - 60 + at);
 	for (uint64_t at = 0; at < 12; at++)
-		apart &= who(o, r, second - 72 + at) == 1000000 + regions(r)[2].first_cell + at;
+		apart &= who(o, r, second - 72 + at) == 1000000 + segments(r)[2].first_cell + at;
 	ok(apart, "every byte has its cell, the same one in every thread, and no module has another's");
-	ok(regions(r)[2].first_cell >= regions(r)[0].first_cell &&
-		   regions(r)[1].first_cell + 52 <= regions(r)[0].first_cell + regions(r)[0].length &&
-		   r->n_cells >= regions(r)[0].first_cell + regions(r)[0].length,
-	   "the modules' cells are cells of the region");
+	ok(segments(r)[2].first_cell >= segments(r)[0].first_cell &&
+		   segments(r)[1].first_cell + 52 <= segments(r)[0].first_cell + segments(r)[0].length &&
+		   r->n_cells >= segments(r)[0].first_cell + segments(r)[0].length,
+	   "the modules' cells are cells of the segment");
 	ok(who(o, r, second + 8) == OBJECT_STACK && who(o, r, second - 80) == OBJECT_STACK,
 	   "what is around a block stays what it was");
 	struct object_calls *c = reserve(object_calls_bytes());
 	allocate(o, c, TRACE_FREE, second - 56, 0, 0, 0x400000);
 	ok(who(o, r, second - 56) >= 1000000, "no free() is about it");
-	ok(!objects_region_before(o, second - 8), "and it is no file's mapping");
+	ok(!objects_segment_before(o, second - 8), "and it is no file's mapping");
 	objects_set(o, second - 0x1000, 0x1000, OBJECT_UNKNOWN);
 	ok(who(o, r, second - 8) == OBJECT_UNKNOWN && who(o, r, first - 16) >= 1000000,
 	   "a thread's block goes with its memory");
@@ -406,10 +406,10 @@ static void static_data(void)
 		  "large data by eight bytes");
 	equal_u64(who(o, r, BASE + 0x200000000ull), who(o, r, BASE + 0x200000000ull + 4095),
 		  "a file that is no program's is one object");
-	const struct record_object_region *before = objects_region_before(o, BASE + 8192 + 4096);
+	const struct record_object_segment *before = objects_segment_before(o, BASE + 8192 + 4096);
 	ok(before && before->start == BASE + 8192 && before->file_offset == RECORD_OBJECT_NO_FILE,
 	   "who ends at an address is known");
-	ok(!objects_region_before(o, BASE), "and nobody where nobody does");
+	ok(!objects_segment_before(o, BASE), "and nobody where nobody does");
 	objects_set(o, BASE, 8192, OBJECT_UNKNOWN);
 	equal_u64(who(o, r, BASE + 5), OBJECT_UNKNOWN, "what was unmapped is unknown again");
 	objects_stack(o, BASE - 4096, 8192);
@@ -465,7 +465,7 @@ static void moved(void)
 	ok(objects_counts(o, BASE)[0] == 0 && sites(child)[site].frames[0] == 0x400000 &&
 		   sites(child)[site].blocks == 0,
 	   "with counts of its own, that begin at 0");
-	ok(child->n_sites == r->n_sites && child->n_regions == 1 && who(o, child, BASE + 0x100000) == 1000000,
+	ok(child->n_sites == r->n_sites && child->n_segments == 1 && who(o, child, BASE + 0x100000) == 1000000,
 	   "and its static data");
 }
 

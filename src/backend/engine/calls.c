@@ -73,7 +73,8 @@ static const char *intern(struct calls_fill *fill, const char *text)
 		if (strcmp(fill->names.items[i], text) == 0)
 			return fill->names.items[i];
 	const char *kept = arena_strdup(&fill->out->arena, text);
-	if (!kept || !vec_push(&fill->names, kept) || !hash_add(&fill->texts, hash, (uint32_t)fill->names.count - 1))
+	if (!kept || !vec_push(&fill->names, kept) ||
+	    !hash_add(&fill->texts, hash, (uint32_t)fill->names.count - 1))
 		return NULL;
 	return kept;
 }

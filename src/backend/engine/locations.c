@@ -504,7 +504,7 @@ static void add_process_sites(struct location_fill *fill, const struct view_proc
 			uint64_t branch[MODEL_WATCHES] = {0}, rest[MODEL_WATCHES] = {0};
 			for (size_t w = 0; w < width; w++)
 				*(fill->plan->watches[w].component == MODEL_BRANCH ? &branch[w]
-										  : &rest[w]) = row[w];
+										   : &rest[w]) = row[w];
 			add_watched(fill, &at, block->pc + block->length - block->ending_length, branch);
 			add_watched(fill, &at, block->pc, rest);
 		}
@@ -586,7 +586,7 @@ static bool add_sites(struct location_fill *fill, bool children)
 		if (view->processes[i].loaded && !view->processes[i].folded &&
 		    (children || !view->processes[i].descendant))
 			fill->plan->period ? add_process_log(fill, &view->processes[i])
-					  : add_process_sites(fill, &view->processes[i], all);
+					   : add_process_sites(fill, &view->processes[i], all);
 	for (size_t i = 0; i < view->n_processes; i++) {
 		free(all[i].block_words);
 		free(all[i].item_words);

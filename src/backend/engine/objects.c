@@ -16,7 +16,7 @@ struct object_fill {
 	size_t *capacity;
 	const struct view_process *p;
 	const struct record_objects *header;
-	uint64_t cells; /* of the regions looked at: none is in two of them */
+	uint64_t cells; /* of the segments looked at: none is in two of them */
 	bool no_memory;
 };
 
@@ -124,7 +124,7 @@ static void add_sites(struct object_fill *fill)
 
 /* ---- static data ---- */
 
-/* A damaged record may say that thousands of regions have the same millions of cells. */
+/* A damaged record may say that thousands of segments have the same millions of cells. */
 static bool take_cells(struct object_fill *fill, uint64_t first, uint64_t n)
 {
 	if (n > RECORD_OBJECT_CELLS - fill->cells || first > RECORD_OBJECT_CELLS - n)
@@ -133,24 +133,24 @@ static bool take_cells(struct object_fill *fill, uint64_t first, uint64_t n)
 	return true;
 }
 
-/* The file's mapping that a region is, or, of zeroed memory, that it lies behind; NULL. */
-static const struct record_object_region *mapping_of(const struct record_object_region *regions, uint32_t n,
-						     const struct record_object_region *r)
+/* The file's mapping that a segment is, or, of zeroed memory, that it lies behind; NULL. */
+static const struct record_object_segment *mapping_of(const struct record_object_segment *segments, uint32_t n,
+						      const struct record_object_segment *r)
 {
-	const struct record_object_region *best = NULL;
+	const struct record_object_segment *best = NULL;
 	if (r->file_offset != RECORD_OBJECT_NO_FILE)
 		return r;
 	for (uint32_t i = 0; i < n; i++)
-		if (regions[i].file_offset != RECORD_OBJECT_NO_FILE && regions[i].start < r->start &&
-		    (!best || regions[i].start > best->start) &&
-		    strncmp(regions[i].path, r->path, sizeof r->path) == 0)
-			best = &regions[i];
+		if (segments[i].file_offset != RECORD_OBJECT_NO_FILE && segments[i].start < r->start &&
+		    (!best || segments[i].start > best->start) &&
+		    strncmp(segments[i].path, r->path, sizeof r->path) == 0)
+			best = &segments[i];
 	return best;
 }
 
 /* Thread-local storage: each byte is of the module whose block it lies in. */
-static void add_thread_regions(struct object_fill *fill, const struct record_object_region *regions, uint32_t n,
-			       const struct record_object_region *all)
+static void add_thread_segments(struct object_fill *fill, const struct record_object_segment *segments, uint32_t n,
+				const struct record_object_segment *all)
 {
 	uint64_t width = fill->plan->n_watches, words;
 	if (!take_cells(fill, all->first_cell, all->length))
@@ -158,7 +158,7 @@ static void add_thread_regions(struct object_fill *fill, const struct record_obj
 	uint64_t *counts = copy(fill, fill->header->cell_counts + all->first_cell * width * 8,
 				all->length * width * 8, &words);
 	for (uint64_t cell = 0; counts && cell * width < words && !fill->no_memory; cell++) {
-		const struct record_object_region *r = NULL;
+		const struct record_object_segment *r = NULL;
 		uint64_t row[MODEL_WATCHES] = {0}, number = all->first_cell + cell;
 		for (uint64_t w = 0; w < width && cell * width + w < words; w++)
 			row[w] = counts[cell * width + w];
@@ -166,9 +166,9 @@ static void add_thread_regions(struct object_fill *fill, const struct record_obj
 		if (!l)
 			continue;
 		for (uint32_t i = 0; i < n && !r; i++)
-			if (regions[i].elf == OBJECT_FILE_THREAD &&
-			    number - regions[i].first_cell < regions[i].length)
-				r = &regions[i];
+			if (segments[i].elf == OBJECT_FILE_THREAD &&
+			    number - segments[i].first_cell < segments[i].length)
+				r = &segments[i];
 		char path[sizeof all->path + 1] = "";
 		memcpy(path, r ? r->path : "", r ? sizeof r->path : 1);
 		l->kind = LOCATION_THREAD;
@@ -180,8 +180,8 @@ static void add_thread_regions(struct object_fill *fill, const struct record_obj
 	free(counts);
 }
 
-static void add_region(struct object_fill *fill, const struct record_object_region *r,
-		       const struct record_object_region *mapping)
+static void add_segment(struct object_fill *fill, const struct record_object_segment *r,
+			const struct record_object_segment *mapping)
 {
 	uint64_t width = fill->plan->n_watches,
 		 cells = r->shift > 63 ? 1 : (r->length + (1ull << r->shift) - 1) >> r->shift, words;
@@ -211,24 +211,24 @@ static void add_region(struct object_fill *fill, const struct record_object_regi
 	free(counts);
 }
 
-static void add_regions(struct object_fill *fill)
+static void add_segments(struct object_fill *fill)
 {
-	uint32_t n = fill->header->n_regions < RECORD_OBJECT_REGIONS ? fill->header->n_regions
-								    : RECORD_OBJECT_REGIONS;
+	uint32_t n = fill->header->n_segments < RECORD_OBJECT_SEGMENTS ? fill->header->n_segments
+								       : RECORD_OBJECT_SEGMENTS;
 	uint64_t words;
-	struct record_object_region *regions = calloc(n + 1, sizeof *regions);
-	uint64_t *read = copy(fill, fill->header->regions, (uint64_t)n * sizeof *regions, &words);
-	fill->no_memory |= !regions;
-	if (regions && read) {
-		memcpy(regions, read, words * 8);
+	struct record_object_segment *segments = calloc(n + 1, sizeof *segments);
+	uint64_t *read = copy(fill, fill->header->segments, (uint64_t)n * sizeof *segments, &words);
+	fill->no_memory |= !segments;
+	if (segments && read) {
+		memcpy(segments, read, words * 8);
 		for (uint32_t i = 0; i < n && !fill->no_memory; i++)
-			if (regions[i].elf == OBJECT_FILE_THREADS)
-				add_thread_regions(fill, regions, n, &regions[i]);
-			else if (regions[i].elf != OBJECT_FILE_THREAD)
-				add_region(fill, &regions[i], mapping_of(regions, n, &regions[i]));
+			if (segments[i].elf == OBJECT_FILE_THREADS)
+				add_thread_segments(fill, segments, n, &segments[i]);
+			else if (segments[i].elf != OBJECT_FILE_THREAD)
+				add_segment(fill, &segments[i], mapping_of(segments, n, &segments[i]));
 	}
 	free(read);
-	free(regions);
+	free(segments);
 }
 
 /* ---- all ---- */
@@ -340,13 +340,13 @@ bool objects_add(const struct location_plan *plan, const struct view *view, bool
 		record_objects_lay_out(&expected, (uint32_t)plan->n_watches);
 		/* a damaged one adds nothing: the sum tells */
 		if (header.n_watches != plan->n_watches || header.sites != expected.sites ||
-		    header.regions != expected.regions || header.site_counts != expected.site_counts ||
+		    header.segments != expected.segments || header.site_counts != expected.site_counts ||
 		    header.cell_counts != expected.cell_counts)
 			continue;
 		fill.header = &header, fill.cells = 0;
 		size_t from = out->n;
 		add_sites(&fill);
-		add_regions(&fill);
+		add_segments(&fill);
 		add_notes(&fill, from);
 	}
 	if (!fill.no_memory)

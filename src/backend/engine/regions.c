@@ -101,7 +101,8 @@ static bool grow(struct region_numbering *numbering)
 	if (!(numbering->slots = calloc(numbering->slot_count, sizeof *numbering->slots)))
 		return false;
 	for (size_t i = numbering->regions->n_asked; i < numbering->all.count; i++)
-		*slot_of(numbering, numbering->all.items[i].name, numbering->all.items[i].name_bytes) = (uint32_t)i + 1;
+		*slot_of(numbering, numbering->all.items[i].name,
+			 numbering->all.items[i].name_bytes) = (uint32_t)i + 1;
 	return true;
 }
 
@@ -112,9 +113,10 @@ static size_t named(struct region_numbering *numbering, const char *name, size_t
 		return SIZE_MAX;
 	uint32_t *slot = slot_of(numbering, name, bytes);
 	if (!*slot) {
-		if (!vec_push(&numbering->all, ((struct counted_region){.name = name,
-								  .name_bytes = bytes,
-								  .hidden = bytes && *name == REGION_HIDDEN})))
+		if (!vec_push(&numbering->all,
+			      ((struct counted_region){.name = name,
+						       .name_bytes = bytes,
+						       .hidden = bytes && *name == REGION_HIDDEN})))
 			return SIZE_MAX;
 		*slot = (uint32_t)numbering->all.count;
 	}
@@ -130,8 +132,8 @@ static void damaged(struct execution_regions *r)
 }
 
 /* A copy of n entries of an array; NULL: there are none, or the record is damaged. */
-static void *copied(struct region_numbering *numbering, const struct region_image *image, uint64_t offset, uint64_t n,
-		    size_t entry_bytes)
+static void *copied(struct region_numbering *numbering, const struct region_image *image, uint64_t offset,
+		    uint64_t n, size_t entry_bytes)
 {
 	struct record_regions layout = {0};
 	record_regions_lay_out(&layout);
@@ -145,7 +147,8 @@ static void *copied(struct region_numbering *numbering, const struct region_imag
 
 static bool fill_regions(struct region_numbering *numbering, struct region_image *image)
 {
-	struct record_region *all = copied(numbering, image, image->record->regions, image->n_regions, sizeof *all);
+	struct record_region *all = copied(numbering, image, image->record->regions, image->n_regions,
+					   sizeof *all);
 	uint64_t bytes = 0; /* names do not share any, so looking at all of them ends */
 	bool done = true;
 	image->names_bytes = image->record->names_used < RECORD_NAMES_BYTES ? image->record->names_used
@@ -277,7 +280,8 @@ static void free_image(struct region_image *image)
 }
 
 /* Those of processes that are not counted are loaded too: their blocks may be inherited. */
-static bool add_image(struct region_numbering *numbering, const struct view_process *p, bool count, struct error *err)
+static bool add_image(struct region_numbering *numbering, const struct view_process *p, bool count,
+		      struct error *err)
 {
 	uint64_t offset = p->record->regions;
 	struct region_image *image = numbering->images;

@@ -2,7 +2,7 @@
  * Data objects in the record: what the watched events of a model (record_head.watches) touched. One such area a
  * process, at process->objects, when the record has RECORD_OBJECTS.
  *
- *     struct record_objects | sites | regions | counts of sites | counts of cells
+ *     struct record_objects | sites | segments | counts of sites | counts of cells
  *
  * What always holds:
  *  1. Every count of a watched event is in exactly one site or one cell: their sum is the process's count.
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define RECORD_OBJECT_SITES 65536u
-#define RECORD_OBJECT_REGIONS 4096u
+#define RECORD_OBJECT_SEGMENTS 4096u
 #define RECORD_OBJECT_CELLS (1u << 26)
 #define RECORD_OBJECT_FRAMES 10u
 #define RECORD_OBJECT_NO_FILE (~0ull)
@@ -51,7 +51,7 @@ enum record_object_file {
 	OBJECT_FILE_THREAD,
 };
 
-struct record_object_region {
+struct record_object_segment {
 	uint64_t start, length;
 	uint64_t file_offset; /* RECORD_OBJECT_NO_FILE: zeroed memory behind the file's */
 	uint64_t first_cell;
@@ -60,13 +60,13 @@ struct record_object_region {
 };
 
 struct record_objects {
-	uint32_t n_sites, n_regions;
+	uint32_t n_sites, n_segments;
 	/* incomplete: room ran out, and from then on everything is OBJECT_UNKNOWN's */
 	uint32_t n_watches, incomplete;
 	/* allocation functions that were found; blocks that one of them made, but where was not seen */
 	uint32_t functions, unseen;
 	uint64_t n_cells;
-	uint64_t sites, regions, site_counts, cell_counts; /* offsets from here */
+	uint64_t sites, segments, site_counts, cell_counts; /* offsets from here */
 	uint64_t bytes;
 };
 
@@ -74,12 +74,12 @@ static inline void record_objects_lay_out(struct record_objects *o, uint32_t n_w
 {
 	o->n_watches = n_watches;
 	o->sites = 4096;
-	o->regions = o->sites + RECORD_OBJECT_SITES * sizeof(struct record_object_site);
-	o->site_counts = o->regions + RECORD_OBJECT_REGIONS * sizeof(struct record_object_region);
+	o->segments = o->sites + RECORD_OBJECT_SITES * sizeof(struct record_object_site);
+	o->site_counts = o->segments + RECORD_OBJECT_SEGMENTS * sizeof(struct record_object_segment);
 	o->cell_counts = o->site_counts + (uint64_t)RECORD_OBJECT_SITES * n_watches * 8;
 	o->bytes = o->cell_counts + (uint64_t)RECORD_OBJECT_CELLS * n_watches * 8;
 }
 
 _Static_assert(sizeof(struct record_object_site) == 104, "as it says");
-_Static_assert(sizeof(struct record_object_region) == 272, "as it says");
+_Static_assert(sizeof(struct record_object_segment) == 272, "as it says");
 #endif

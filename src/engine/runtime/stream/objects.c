@@ -141,7 +141,7 @@ static void object_of(const struct mapping *m, void *context)
 		objects_file(objects, start, end - start, offset, OBJECT_FILE_OTHER, text);
 	} else if (!text[0]) {
 		/* zeroed memory behind a file's; the engine's own memory is none of the program's */
-		const struct record_object_region *before = objects_region_before(objects, start);
+		const struct record_object_segment *before = objects_segment_before(objects, start);
 		if (before && before->elf)
 			objects_file(objects, start, end - start, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE,
 				     before->path);
@@ -214,9 +214,9 @@ void stream_objects_mapped(struct thread *t, uint64_t start, uint64_t length, ui
 	length = (length + 4095) & ~4095ull;
 	begin_change(t);
 	if (flags & MAP_ANONYMOUS_ || fd < 0) {
-		const struct record_object_region *before = flags & MAP_FIXED_
-								    ? objects_region_before(objects, start)
-								    : NULL;
+		const struct record_object_segment *before = flags & MAP_FIXED_
+								     ? objects_segment_before(objects, start)
+								     : NULL;
 		if (before && before->elf)
 			objects_file(objects, start, length, RECORD_OBJECT_NO_FILE, OBJECT_FILE_WRITABLE,
 				     before->path);

@@ -7,10 +7,10 @@
  *     bits 46 … 35 root     34 … 23     22 … 12     11 … 3 (granules of 8 bytes)
  */
 #define VALUE 0x80000000u
-#define REGION 0x40000000u /* of a value: the rest is a region's number, else a site's */
-#define BEGINS 0x20000000u /* of a value: a heap block begins in this granule; the rest of the block is without */
+#define SEGMENT 0x40000000u /* of a value: the rest is a segment's number, else a site's */
+#define BEGINS 0x20000000u  /* of a value: a heap block begins in this granule; the rest of the block is without */
 /* of a value: of thread-local storage, the rest is the cell of the granule's first byte */
-#define THREADS (REGION | BEGINS)
+#define THREADS (SEGMENT | BEGINS)
 #define THREAD_BYTES (1ull << 20) /* below the thread pointer: the most that have cells */
 #define UNIT 1024u
 
@@ -46,7 +46,7 @@ struct objects {
 	struct record_objects *record;
 	uint64_t thread_cell; /* of the byte THREAD_BYTES below a thread pointer; 0: none yet */
 	struct record_object_site *sites;
-	struct record_object_region *regions;
+	struct record_object_segment *segments;
 	uint64_t *site_counts, *cell_counts;
 	uint32_t *pool;
 	uint64_t used, units; /* of the pool; unit 0 is none */
@@ -65,7 +65,7 @@ static void point(struct objects *o, struct record_objects *record)
 	uint8_t *base = (uint8_t *)record;
 	o->record = record;
 	o->sites = (struct record_object_site *)(base + record->sites);
-	o->regions = (struct record_object_region *)(base + record->regions);
+	o->segments = (struct record_object_segment *)(base + record->segments);
 	o->site_counts = (uint64_t *)(base + record->site_counts);
 	o->cell_counts = (uint64_t *)(base + record->cell_counts);
 }
@@ -89,17 +89,17 @@ void objects_move(struct objects *o, struct record_objects *record)
 {
 	const struct record_objects *old = o->record;
 	const struct record_object_site *sites = o->sites;
-	const struct record_object_region *regions = o->regions;
+	const struct record_object_segment *segments = o->segments;
 	point(o, record);
-	record->n_sites = old->n_sites, record->n_regions = old->n_regions, record->n_cells = old->n_cells,
+	record->n_sites = old->n_sites, record->n_segments = old->n_segments, record->n_cells = old->n_cells,
 	record->incomplete = old->incomplete, record->functions = old->functions;
 	for (uint32_t i = 0; i < old->n_sites; i++) {
 		o->sites[i] = sites[i];
 		if (i >= OBJECT_FIRST_SITE)
 			o->sites[i].blocks = o->sites[i].bytes = 0; /* those were its parent's */
 	}
-	for (uint32_t i = 0; i < old->n_regions; i++)
-		o->regions[i] = regions[i];
+	for (uint32_t i = 0; i < old->n_segments; i++)
+		o->segments[i] = segments[i];
 }
 
 /* ---- the tree ---- */
@@ -204,8 +204,8 @@ uint64_t *objects_counts(struct objects *o, uint64_t address)
 	if ((value & THREADS) == THREADS)
 		return o->cell_counts + ((value & ~THREADS) + (address & 7)) * o->record->n_watches;
 	value &= ~BEGINS;
-	if (value & REGION) {
-		const struct record_object_region *r = &o->regions[value & ~REGION];
+	if (value & SEGMENT) {
+		const struct record_object_segment *r = &o->segments[value & ~SEGMENT];
 		return o->cell_counts + (r->first_cell + (r->shift > 63 ? 0 : (address - r->start) >> r->shift)) *
 						o->record->n_watches;
 	}
@@ -277,7 +277,7 @@ static void cease_to_live(struct objects *o, uint64_t start)
 {
 	uint32_t value = start ? find(o, start, NULL) : 0;
 	uint64_t end = (start & ~7ull) + 8, next;
-	if (!(value & BEGINS) || value & REGION)
+	if (!(value & BEGINS) || value & SEGMENT)
 		return; /* allocated unseen, or never */
 	while (find(o, end, &next) == (value & ~BEGINS))
 		end = next;
@@ -428,16 +428,16 @@ void objects_stack(struct objects *o, uint64_t top, uint64_t bytes)
 	set(o, top - bytes, bytes, VALUE | OBJECT_STACK);
 }
 
-static struct record_object_region *region_new(struct objects *o, struct record_object_region region,
-					       const char *path)
+static struct record_object_segment *segment_new(struct objects *o, struct record_object_segment segment,
+						 const char *path)
 {
-	if (o->record->n_regions == RECORD_OBJECT_REGIONS)
+	if (o->record->n_segments == RECORD_OBJECT_SEGMENTS)
 		return NULL;
-	struct record_object_region *r = &o->regions[o->record->n_regions];
-	*r = region;
+	struct record_object_segment *r = &o->segments[o->record->n_segments];
+	*r = segment;
 	for (unsigned i = 0; path[i] && i < sizeof r->path - 1; i++)
 		r->path[i] = path[i];
-	__atomic_store_n(&o->record->n_regions, o->record->n_regions + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&o->record->n_segments, o->record->n_segments + 1, __ATOMIC_RELEASE);
 	return r;
 }
 
@@ -447,7 +447,7 @@ void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t f
 	struct record_objects *record = o->record;
 	uint64_t cells;
 	uint32_t shift = file == OBJECT_FILE_OTHER ? 64 : length <= 1u << 20 ? 0 : length <= 1u << 28 ? 3 : 6;
-	if (record->n_regions == RECORD_OBJECT_REGIONS) {
+	if (record->n_segments == RECORD_OBJECT_SEGMENTS) {
 		objects_set(o, start, length, OBJECT_OTHERS);
 		return;
 	}
@@ -458,46 +458,46 @@ void objects_file(struct objects *o, uint64_t start, uint64_t length, uint64_t f
 		objects_set(o, start, length, OBJECT_OTHERS);
 		return;
 	}
-	uint32_t number = record->n_regions;
-	struct record_object_region region = {.start = start,
-					      .length = length,
-					      .file_offset = file_offset,
-					      .first_cell = record->n_cells,
-					      .shift = shift,
-					      .elf = file};
+	uint32_t number = record->n_segments;
+	struct record_object_segment segment = {.start = start,
+						.length = length,
+						.file_offset = file_offset,
+						.first_cell = record->n_cells,
+						.shift = shift,
+						.elf = file};
 	record->n_cells += cells;
-	region_new(o, region, path);
-	set(o, start, length, VALUE | REGION | number);
+	segment_new(o, segment, path);
+	set(o, start, length, VALUE | SEGMENT | number);
 }
 
-const struct record_object_region *objects_region_before(const struct objects *o, uint64_t address)
+const struct record_object_segment *objects_segment_before(const struct objects *o, uint64_t address)
 {
 	uint32_t value = address ? find(o, address - 1, NULL) : 0;
-	return (value & THREADS) == REGION ? &o->regions[value & ~(VALUE | REGION)] : NULL;
+	return (value & THREADS) == SEGMENT ? &o->segments[value & ~(VALUE | SEGMENT)] : NULL;
 }
 
 /* ---- thread-local storage ---- */
 
 void objects_thread_module(struct objects *o, uint64_t below, uint64_t bytes, const char *path)
 {
-	struct record_object_region region = {
+	struct record_object_segment segment = {
 		.length = THREAD_BYTES, .file_offset = RECORD_OBJECT_NO_FILE, .elf = OBJECT_FILE_THREADS};
 	if (!o->thread_cell) {
 		/* cells from 8 on: 0 says that there are none */
-		region.first_cell = (o->record->n_cells + 15) & ~7ull;
-		if (region.first_cell + THREAD_BYTES > RECORD_OBJECT_CELLS || !region_new(o, region, ""))
+		segment.first_cell = (o->record->n_cells + 15) & ~7ull;
+		if (segment.first_cell + THREAD_BYTES > RECORD_OBJECT_CELLS || !segment_new(o, segment, ""))
 			return;
-		o->record->n_cells = region.first_cell + THREAD_BYTES;
-		o->thread_cell = region.first_cell;
+		o->record->n_cells = segment.first_cell + THREAD_BYTES;
+		o->thread_cell = segment.first_cell;
 	}
 	if (below > THREAD_BYTES || bytes > below)
 		return;
-	region = (struct record_object_region){.start = below,
-					       .length = bytes,
-					       .file_offset = RECORD_OBJECT_NO_FILE,
-					       .first_cell = o->thread_cell + (THREAD_BYTES - below),
-					       .elf = OBJECT_FILE_THREAD};
-	region_new(o, region, path);
+	segment = (struct record_object_segment){.start = below,
+						 .length = bytes,
+						 .file_offset = RECORD_OBJECT_NO_FILE,
+						 .first_cell = o->thread_cell + (THREAD_BYTES - below),
+						 .elf = OBJECT_FILE_THREAD};
+	segment_new(o, segment, path);
 }
 
 void objects_thread_local(struct objects *o, uint64_t pointer, uint64_t below, uint64_t bytes)

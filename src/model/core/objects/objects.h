@@ -32,7 +32,7 @@ struct objects;
 uint64_t objects_bytes(uint64_t pool_bytes);
 /* record: zeroed but for its layout (record_objects_lay_out), where sites are written. */
 struct objects *objects_init(void *memory, uint64_t bytes, struct record_objects *record);
-/* The same objects, recorded elsewhere from now on (a fork's child): sites and regions are copied, counts begin at
+/* The same objects, recorded elsewhere from now on (a fork's child): sites and segments are copied, counts begin at
  * 0. */
 void objects_move(struct objects *objects, struct record_objects *record);
 
@@ -67,8 +67,8 @@ void objects_file(struct objects *objects, uint64_t start, uint64_t length, uint
 void objects_thread_module(struct objects *objects, uint64_t below, uint64_t bytes, const char *path);
 /* … and then of each thread. The threads' blocks are one object. */
 void objects_thread_local(struct objects *objects, uint64_t pointer, uint64_t below, uint64_t bytes);
-/* The region that ends there, or NULL: whose zeroed memory a mapping at that address is. */
-const struct record_object_region *objects_region_before(const struct objects *objects, uint64_t address);
+/* The segment that ends there, or NULL: whose zeroed memory a mapping at that address is. */
+const struct record_object_segment *objects_segment_before(const struct objects *objects, uint64_t address);
 
 /* ---- the question ---- */
 

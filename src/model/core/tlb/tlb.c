@@ -228,7 +228,7 @@ uint64_t tlbs_access(struct tlbs *t, uint64_t address, uint32_t bytes, enum mode
 bool tlbs_by_units(const struct machine *machine, const struct tlb_map *map)
 {
 	for (uint32_t size = 0; size <= map->count; size++) {
-		uint32_t shift = size ? map->regions[size - 1].shift : tlb_ordinary(map);
+		uint32_t shift = size ? map->ranges[size - 1].shift : tlb_ordinary(map);
 		unsigned at[2] = {machine->first_data_tlb, machine->first_instruction_tlb};
 		for (unsigned side = 0; side < 2; side++)
 			while (at[side] != MACHINE_NONE && machine->tlbs[at[side]].page_bytes &&

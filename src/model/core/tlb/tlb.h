@@ -31,10 +31,10 @@
 
 /* ---- which memory is in pages of which size: of a process, shared by its cores ---- */
 
-#define TLB_REGIONS 256
-#define TLB_PAGE_SHIFT 12 /* of memory that no region names, where the machine does not say otherwise */
+#define TLB_RANGES 256
+#define TLB_PAGE_SHIFT 12 /* of memory that no range names, where the machine does not say otherwise */
 
-struct tlb_region {
+struct tlb_range {
 	uint64_t start, end;
 	uint32_t shift, unused;
 }; /* both multiples of 1 << shift */
@@ -43,10 +43,10 @@ struct tlb_map { /* zeroed: 4 KB pages everywhere */
 	uint32_t count;
 	uint32_t dropped;       /* calls that tlb_map_set() had no room for: their memory kept the size it had */
 	uint32_t shift, unused; /* log2 of an ordinary page: machine.page_bytes; 0: 4 KB */
-	struct tlb_region regions[TLB_REGIONS]; /* ascending, disjoint, none of ordinary pages */
+	struct tlb_range ranges[TLB_RANGES]; /* ascending, disjoint, none of ordinary pages */
 };
 
-/* log2 of a page of memory that no region names. */
+/* log2 of a page of memory that no range names. */
 static inline uint32_t tlb_ordinary(const struct tlb_map *map)
 {
 	return map && map->shift ? map->shift : TLB_PAGE_SHIFT;
