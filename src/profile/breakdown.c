@@ -395,7 +395,8 @@ static bool begin_at(struct breakdown_build *build, const struct location *l, ui
 	return code != NULL;
 }
 
-/* The machine code's function that a place is in, by number: of the build's own. UINT32_MAX when memory ran out. */
+/* The machine code's function that a place is in, by number: of the build's own. UINT32_MAX when memory ran
+ * out. */
 static uint32_t function_at(struct breakdown_build *build, const struct location *l, struct error *err)
 {
 	struct function_key key = {.module = l->module, .pid = l->pid};

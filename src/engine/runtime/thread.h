@@ -35,8 +35,31 @@ struct signal_action {
 	uint64_t handler, flags, restorer, mask;
 };
 #define SIGNALS 65
+/* of rflags */
+enum {
+	FLAG_CF = 1,
+	FLAG_ALWAYS = 2,
+	FLAG_PF = 4,
+	FLAG_AF = 0x10,
+	FLAG_ZF = 0x40,
+	FLAG_SF = 0x80,
+	FLAG_TF = 0x100,
+	FLAG_IF = 0x200,
+	FLAG_DF = 0x400,
+	FLAG_OF = 0x800,
+	FLAG_NT = 0x4000,
+	FLAG_RF = 0x10000,
+	FLAG_AC = 0x40000,
+	FLAG_ID = 0x200000
+};
+#define LOW_FLAGS (FLAG_SF | FLAG_ZF | FLAG_AF | FLAG_PF | FLAG_CF) /* in lahf's ah */
+#define ARITHMETIC_FLAGS (FLAG_OF | LOW_FLAGS)
+/* what the kernel takes from a signal's frame: its FIX_EFLAGS */
+#define SIGNAL_FLAGS (ARITHMETIC_FLAGS | FLAG_TF | FLAG_DF | FLAG_RF | FLAG_AC)
+#define IRET_FLAGS (SIGNAL_FLAGS | FLAG_NT | FLAG_ID) /* what iret takes at user level */
+/* a program's, cleared where the engine's own code goes on */
+#define PROGRAMS_FLAGS (FLAG_TF | FLAG_DF | FLAG_NT | FLAG_RF | FLAG_AC)
 /* not for the engine's own code */
-enum { FLAG_TF = 0x100, FLAG_DF = 0x400, FLAG_AC = 0x40000 };
 #define UNSAFE_FLAGS (FLAG_AC | FLAG_DF | FLAG_TF)
 
 struct thread { /* entry.S has offsets of it by offsets.c, emitted code by translate/emit.h */

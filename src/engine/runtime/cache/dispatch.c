@@ -124,7 +124,7 @@ static void fault_of(struct thread *t, uint64_t address, bool write)
  * none. */
 static long refused_selector(const struct thread *t, uint64_t cs, uint64_t ss, uint64_t to, bool iret)
 {
-	if (iret && (t->flags & 0x4000)) /* NT */
+	if (iret && (t->flags & FLAG_NT))
 		return 0;
 	if (cs != CODE_64 && cs != CODE_32 && !(rt.local_segments && (cs & SELECTOR_LOCAL)))
 		return (long)(cs & 0xfffc);
@@ -183,7 +183,7 @@ static void far_return(struct thread *t, uint64_t next, const struct block *b)
 		die("a far return to another code segment, which the engine does not support", pc);
 	t->pc = frame[0];
 	if (iret) {
-		t->flags = (t->flags & ~0x254dd5ull) | (frame[2] & 0x254dd5);
+		t->flags = (t->flags & ~IRET_FLAGS) | (frame[2] & IRET_FLAGS);
 		if (t->flags & UNSAFE_FLAGS)
 			inline_careful();
 		t->reg[X86_RSP] = frame[3];

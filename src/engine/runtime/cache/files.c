@@ -57,7 +57,7 @@ static bool open_now(const struct code_file *file)
 	static uint8_t entries[4096];
 	struct status status;
 	bool found = false;
-	long folder = sys3(SYS_open, "/proc/self/fd", 0200000 | 02000000, 0), n; /* O_DIRECTORY, O_CLOEXEC */
+	long folder = sys3(SYS_open, "/proc/self/fd", O_DIRECTORY_ | O_CLOEXEC_, 0), n;
 	if (failed(folder))
 		return true;
 	while (!found && (n = sys3(SYS_getdents64, folder, entries, sizeof entries)) > 0)
@@ -214,7 +214,7 @@ void files_look(void)
 				opened(&file, false);
 		} else if (missed || file.inode == rt.process->pid) {
 			memory_foreign();
-			cache_drop_range(0x10000, 0x800000000000ull);
+			cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
 		}
 	}
 	rt.code_files_seen = count;

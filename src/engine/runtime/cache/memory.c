@@ -197,7 +197,7 @@ static void mapping_of(const struct mapping *m, void *context)
 	for (uint32_t i = 0; i < rt.arena_count; i++)
 		if (start < (uint64_t)rt.arena[i].end && end > (uint64_t)rt.arena[i].base)
 			return;
-	if (start >= 0x800000000000ull || !((protection & PROT_EXEC_) || m->shared) || scan->count == MAPPINGS_MAX)
+	if (start >= ADDRESS_END || !((protection & PROT_EXEC_) || m->shared) || scan->count == MAPPINGS_MAX)
 		return;
 	/* what is write-protected by the engine looks read-only */
 	uint32_t at = mapping_at(start);
@@ -415,7 +415,7 @@ bool memory_file_written(const struct code_file *file)
 /* Pages that are not mapped any more are as if they had never been; zeros have replaced others. */
 void memory_forked(void)
 {
-	cache_drop_range(0x10000, 0x800000000000ull);
+	cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
 	memory_rescan();
 	for (uint32_t i = 0; i <= rt.page_mask; i++) {
 		struct page *page = &rt.pages[i];

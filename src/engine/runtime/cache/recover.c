@@ -95,9 +95,9 @@ static bool leave_by_target(struct thread *t, uint64_t target)
 static void flags_from(struct thread *t, enum mark_flags where)
 {
 	uint64_t ax = t->reg[X86_RAX];
-	t->flags = (t->flags & ~0xd5ull) | (ax >> 8 & 0xd5);
+	t->flags = (t->flags & ~LOW_FLAGS) | (ax >> 8 & LOW_FLAGS);
 	if (where == FLAGS_IN_AX)
-		t->flags = (t->flags & ~0x800ull) | (ax & 1) << 11;
+		t->flags = (t->flags & ~FLAG_OF) | (ax & 1) << 11;
 }
 
 static bool in_block(struct thread *t, uint32_t id, uint32_t offset)

@@ -21,7 +21,7 @@
 #define REACH 0x60000000
 #define LOW_BYTES 0x80000000ull /* below, addresses stand in the code itself */
 
-enum { O_NONBLOCK_ = 04000, O_CLOEXEC_ = 02000000 };
+enum { O_NONBLOCK_ = 04000 };
 
 struct noted_return {
 	const uint8_t *at;

@@ -41,7 +41,7 @@ static void child_begin(struct thread *t, struct record_process *process)
 	if (!opened || !thread_record(t, process) || !stream_thread(t)) {
 		/* what it counts would be added to its parent: run it on memory of its own, that nobody reads */
 		inexact("a child process could not be followed: no memory for its record");
-		if (failed(sys6(SYS_mmap, (uint64_t)t->counters, thread_record_bytes(), 3,
+		if (failed(sys6(SYS_mmap, (uint64_t)t->counters, thread_record_bytes(), PROT_READ_ | PROT_WRITE_,
 				MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1, 0)))
 			sys1(SYS_exit_group, 125);
 		stream_orphan(t);
@@ -151,7 +151,7 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 			"-v?)");
 		unlock();
 		signal_set_mask(t, t->mask);
-		return -11; /* EAGAIN: as natively when there is no memory for a stack */
+		return -EAGAIN_; /* as natively when there is no memory for a stack */
 	}
 	for (int i = 0; i < 16; i++)
 		child->reg[i] = t->reg[i];

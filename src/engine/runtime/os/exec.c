@@ -25,7 +25,7 @@ static bool ask_to_follow(struct thread *t)
 			inexact_process(process, "what followed the programs that it execs has ended");
 		return false;
 	}
-	sys2(SYS_prctl, 0x59616d61, attendant); /* PR_SET_PTRACER */
+	sys2(SYS_prctl, PR_SET_PTRACER_, attendant);
 	process->ask_tid = (uint32_t)sys0(SYS_gettid);
 	__atomic_store_n(&process->ask, RECORD_ASK_EXEC, __ATOMIC_RELEASE);
 	request(process);
@@ -37,7 +37,7 @@ static bool ask_to_follow(struct thread *t)
 			inexact_process(process, "what followed the programs that it execs has ended");
 			return false;
 		}
-		sys4(SYS_futex, &process->ask, 0, answer, &wait);
+		sys4(SYS_futex, &process->ask, FUTEX_WAIT_, answer, &wait);
 	}
 }
 

@@ -113,7 +113,17 @@ enum {
 	MAP_NORESERVE_ = 0x4000,
 	MAP_FIXED_NOREPLACE_ = 0x100000
 };
-enum { EINTR_ = 4, ENOMEM_ = 12, EFAULT_ = 14, EEXIST_ = 17, EINVAL_ = 22, ENOSYS_ = 38 };
+enum {
+	EPERM_ = 1,
+	EINTR_ = 4,
+	EAGAIN_ = 11,
+	ENOMEM_ = 12,
+	EFAULT_ = 14,
+	EEXIST_ = 17,
+	EINVAL_ = 22,
+	ENOSYS_ = 38,
+	EOPNOTSUPP_ = 95
+};
 
 enum {
 	SIGILL_ = 4,
@@ -138,16 +148,42 @@ enum { SI_KERNEL_ = 0x80, SEGV_MAPERR_ = 1, SEGV_ACCERR_ = 2, BUS_ADRERR_ = 2, T
 enum { SIG_BLOCK_ = 0, SIG_SETMASK_ = 2 };
 enum { MASK_BYTES = 8 }; /* of a set of signals */
 
-enum { ARCH_SET_GS_ = 0x1001, ARCH_GET_FS_ = 0x1003 };
-enum { PR_GET_TSC_ = 25, PR_TSC_ENABLE_ = 1, PR_GET_AUXV_ = 0x41555856 };
-enum { MADV_DONTNEED_ = 4, MADV_HUGEPAGE_ = 14, MADV_POPULATE_WRITE_ = 23 };
-enum { MREMAP_MAYMOVE_ = 1 };
+enum {
+	ARCH_SET_GS_ = 0x1001,
+	ARCH_SET_FS_ = 0x1002,
+	ARCH_GET_FS_ = 0x1003,
+	ARCH_GET_GS_ = 0x1004,
+	ARCH_SHSTK_ENABLE_ = 0x5001
+};
+enum {
+	PR_GET_TSC_ = 25,
+	PR_SET_TSC_ = 26,
+	PR_TSC_ENABLE_ = 1,
+	PR_GET_AUXV_ = 0x41555856,
+	PR_SET_PTRACER_ = 0x59616d61
+};
+enum { MADV_DONTNEED_ = 4, MADV_REMOVE_ = 9, MADV_HUGEPAGE_ = 14, MADV_POPULATE_WRITE_ = 23 };
+enum { MREMAP_MAYMOVE_ = 1, MREMAP_FIXED_ = 2, MREMAP_DONTUNMAP_ = 4 };
 enum { RLIMIT_STACK_ = 3 };
 enum { SEEK_END_ = 2 };
+enum { O_DIRECTORY_ = 0200000, O_CLOEXEC_ = 02000000 };
 enum { STDERR_ = 2 };
 enum { PTRACE_TRACEME_ = 0, PTRACE_POKETEXT_ = 4, PTRACE_POKEDATA_ = 5 };
-enum { FUTEX_WAIT_ = 0, FUTEX_WAIT_BITSET_ = 9, FUTEX_WAKE_OP_ = 5, FUTEX_COMMANDS_ = 127, FUTEX_PRIVATE_ = 128 };
+enum {
+	FUTEX_WAIT_ = 0,
+	FUTEX_WAKE_ = 1,
+	FUTEX_WAKE_OP_ = 5,
+	FUTEX_WAIT_BITSET_ = 9,
+	FUTEX_COMMANDS_ = 127,
+	FUTEX_PRIVATE_ = 128,
+	FUTEX_ALL_WAITERS = 0x7fffffff
+};
 enum { USERFAULTFD_IOC_NEW_ = 0xaa00 };
+/* Addresses of programs: from mmap_min_addr's usual value to the end of their half of all. The kernel's
+   TASK_SIZE_MAX is a page less. */
+#define ADDRESS_LEAST 0x10000ull
+#define ADDRESS_END 0x800000000000ull
+#define TASK_SIZE_MAX_ 0x7ffffffff000ull
 enum { IPPROTO_TCP_ = 6, TCP_ZEROCOPY_RECEIVE_ = 35 };
 
 #endif

@@ -17,16 +17,8 @@
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
 
-enum { MREMAP_FIXED_ = 2, MREMAP_DONTUNMAP_ = 4, SHM_REMAP_ = 040000 };
-enum {
-	MADV_FREE_ = 8,
-	MADV_REMOVE_ = 9,
-	MADV_DONTFORK_ = 10,
-	MADV_WIPEONFORK_ = 18,
-	MADV_DONTNEED_LOCKED_ = 24,
-	MADV_GUARDS = 100
-};
-#define ADDRESSES 0x800000000000ull
+enum { SHM_REMAP_ = 040000 };
+enum { MADV_FREE_ = 8, MADV_DONTFORK_ = 10, MADV_WIPEONFORK_ = 18, MADV_DONTNEED_LOCKED_ = 24, MADV_GUARDS = 100 };
 #define BELOW_FROM 0x40000000ull /* arch/x86/kernel/sys_x86_64.c, find_start_end */
 #define BELOW_TO 0x80000000ull
 
@@ -162,7 +154,7 @@ static long change(struct thread *t, uint64_t nr)
 	} else if (nr == SYS_mseal) {
 		memory_release(a, b);
 	} else if (nr == SYS_shmat || nr == SYS_shmdt || nr == SYS_remap_file_pages) {
-		memory_release(0, ADDRESSES);
+		memory_release(0, ADDRESS_END);
 	}
 	long result = call_make(t, nr);
 	if (result == ABORTED || (failed(result) && nr != SYS_madvise && nr != SYS_process_madvise))
@@ -190,8 +182,8 @@ static long change(struct thread *t, uint64_t nr)
 	case SYS_shmat:
 	case SYS_shmdt:
 	case SYS_remap_file_pages:
-		inline_forget(t, 0, ADDRESSES);
-		cache_drop_range(0x10000, ADDRESSES);
+		inline_forget(t, 0, ADDRESS_END);
+		cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
 		memory_rescan();
 		break;
 	}

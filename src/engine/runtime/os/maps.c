@@ -50,7 +50,7 @@ bool maps_read(void (*each)(const struct mapping *m, void *context), void *conte
 	static char text[8192];
 	struct mapping m;
 	uint32_t have = 0;
-	long fd = sys3(SYS_open, "/proc/self/maps", 02000000, 0), n;
+	long fd = sys3(SYS_open, "/proc/self/maps", O_CLOEXEC_, 0), n;
 	if (failed(fd))
 		return false;
 	while ((n = sys3(SYS_read, fd, text + have, sizeof text - have - 1)) > 0) {

@@ -137,7 +137,7 @@ static void write_digits(const struct status_line *field, uint32_t place, uint64
 /* The file's whole text, from a descriptor of its own: the program's keeps its place and what it has in store. */
 static uint32_t read_text(const char *link)
 {
-	long fd = sys3(SYS_open, link, 02000000, 0), n; /* O_CLOEXEC */
+	long fd = sys3(SYS_open, link, O_CLOEXEC_, 0), n;
 	uint32_t length = 0;
 	if (failed(fd))
 		return 0;

@@ -50,7 +50,7 @@ static bool has_rseq_sections(long fd)
 
 static bool program_has_rseq_sections(void)
 {
-	long fd = sys3(SYS_open, "/proc/self/exe", 02000000, 0);
+	long fd = sys3(SYS_open, "/proc/self/exe", O_CLOEXEC_, 0);
 	bool result = has_rseq_sections(fd);
 	if (!failed(fd))
 		sys1(SYS_close, fd);

@@ -93,16 +93,13 @@ static void time_stamp(uint64_t *r, bool with_processor)
 		r[X86_RCX] = 0;
 }
 
-#define ARITHMETIC_FLAGS 0x8d5ull
-#define CARRY 1ull
-
 static void random_to(struct thread *t, const struct x86_insn *in)
 {
 	uint64_t value = served_random(), *to = &t->reg[in->rm & 15];
 	*to = in->operand_bytes == 8   ? value
 	      : in->operand_bytes == 4 ? (uint32_t)value
 				       : (*to & ~0xffffull) | (uint16_t)value;
-	t->flags = (t->flags & ~ARITHMETIC_FLAGS) | CARRY;
+	t->flags = (t->flags & ~ARITHMETIC_FLAGS) | FLAG_CF;
 	served_saw(RECORD_SAW_RANDOM, 0);
 }
 

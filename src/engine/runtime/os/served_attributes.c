@@ -36,7 +36,7 @@ enum { /* asm/unistd_64.h */
        NR_newfstatat = 262,
        NR_statx = 332
 };
-enum { EOPNOTSUPP_ = 95, ENODATA_ = 61, TIOCGWINSZ_ = 0x5413, AT_EMPTY_PATH_ = 0x1000 };
+enum { ENODATA_ = 61, TIOCGWINSZ_ = 0x5413, AT_EMPTY_PATH_ = 0x1000 };
 enum {
 	KIND_MASK = 0170000,
 	KIND_DIRECTORY = 0040000,

@@ -77,7 +77,7 @@ enum {
 	CLOCK_BOOTTIME_ALARM_ = 9,
 	CLOCK_TAI_ = 11
 };
-enum { ETIMEDOUT_ = 110, ENOSPC_ = 28, EAGAIN_ = 11 };
+enum { ETIMEDOUT_ = 110, ENOSPC_ = 28 };
 
 #define SECOND_NS 1000000000ull
 #define REAL_BEGINS (2000000000ull * SECOND_NS) /* 2033-05-18 03:33:20 UTC: no file is from later */
@@ -200,7 +200,7 @@ struct wait {
 static struct wait wait_until(const struct thread *t, uint64_t nr)
 {
 	const uint64_t *r = t->reg;
-	uint64_t operation = r[X86_RSI] & 127;
+	uint64_t operation = r[X86_RSI] & FUTEX_COMMANDS_;
 	enum {
 		FUTEX_LOCK_PI = 6,
 		FUTEX_WAIT_REQUEUE_PI = 11,
@@ -292,7 +292,7 @@ static uint64_t wait_asked(const struct thread *t, uint64_t nr)
 	case SYS_ppoll: return timespec_ns(r[X86_RDX], 1);
 	case SYS_epoll_pwait2: return timespec_ns(r[X86_R10], 1);
 	case SYS_rt_sigtimedwait: return timespec_ns(r[X86_RDX], 1);
-	case SYS_futex: return (r[X86_RSI] & 127) == FUTEX_WAIT_ ? timespec_ns(r[X86_R10], 1) : 0;
+	case SYS_futex: return (r[X86_RSI] & FUTEX_COMMANDS_) == FUTEX_WAIT_ ? timespec_ns(r[X86_R10], 1) : 0;
 	default: return 0;
 	}
 }

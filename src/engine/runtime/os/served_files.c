@@ -12,7 +12,7 @@
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
 
-enum { O_ACCMODE_ = 3, O_CLOEXEC_ = 02000000, AT_FDCWD_ = -100, NR_dup3 = 292, MFD_CLOEXEC_ = 1 };
+enum { O_ACCMODE_ = 3, AT_FDCWD_ = -100, NR_dup3 = 292, MFD_CLOEXEC_ = 1 };
 #define PATH_MOST 64u
 
 /* What is written behind the text. No functions: the image has no relocations. */

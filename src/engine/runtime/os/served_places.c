@@ -25,7 +25,7 @@
 #define WINDOW_END 0x7ff000000000ull
 #define RANGES_MOST 65536u
 #define TRIES 8u
-enum { MAP_GROWSDOWN_ = 0x100, MAP_HUGETLB_ = 0x40000, MREMAP_FIXED_ = 2, MREMAP_DONTUNMAP_ = 4 };
+enum { MAP_GROWSDOWN_ = 0x100, MAP_HUGETLB_ = 0x40000 };
 
 /* Mapped memory in the window: by address, with a gap between any two. */
 struct mapped_range {

@@ -39,9 +39,9 @@ static long tell(int signo, const struct signal_action *action, struct signal_ac
 	else if (action->handler == SIG_DFL_ && !signal_ends_by_default(signo))
 		kernel.handler = SIG_DFL_;
 	kernel.flags |= action->flags & (SA_RESTART | SA_NOCLDSTOP | SA_NOCLDWAIT);
-	const uint64_t args[6] = {(uint64_t)signo, (uint64_t)&kernel, (uint64_t)old, 8};
+	const uint64_t args[6] = {(uint64_t)signo, (uint64_t)&kernel, (uint64_t)old, MASK_BYTES};
 	return programs ? runtime_program_call(SYS_rt_sigaction, args)
-			: sys4(SYS_rt_sigaction, signo, &kernel, old, 8);
+			: sys4(SYS_rt_sigaction, signo, &kernel, old, MASK_BYTES);
 }
 
 long signal_tell_kernel(int signo, const struct signal_action *action, struct signal_action *old)
@@ -70,7 +70,7 @@ void signal_ignore_in_kernel(int signo)
 {
 	struct signal_action ignore = {
 		.handler = SIG_IGN_, .flags = SA_RESTORER, .restorer = (uint64_t)&runtime_restorer};
-	sys4(SYS_rt_sigaction, signo, &ignore, 0, 8);
+	sys4(SYS_rt_sigaction, signo, &ignore, 0, MASK_BYTES);
 }
 
 /* As the kernel does: what is ignored stays so. */
@@ -194,7 +194,7 @@ long signal_altstack(struct thread *t, uint64_t new, uint64_t old)
 	if (new) {
 		uint32_t mode = stack.flags & ~SS_AUTODISARM;
 		if (signal_on_altstack(t, sp))
-			return -1; /* EPERM */
+			return -EPERM_;
 		if (mode != 0 && mode != SS_DISABLE && mode != SS_ONSTACK)
 			return -EINVAL_;
 		if (mode == SS_DISABLE) {

@@ -67,7 +67,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		struct processor_trial *trial = processor_trial();
 		trial->rip = ip, trial->cr2 = c->cr2, trial->trapno = c->trapno;
 		c->rip = (uint64_t)&processor_tried;
-		c->eflags &= ~0x54500ull;
+		c->eflags &= ~PROGRAMS_FLAGS;
 		return;
 	}
 	if (sync && !in_cache && t->forced) {
@@ -119,7 +119,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		/* all is still in t->reg, and below the runtime's stack where it goes back to, and the flags */
 		c->rip = (uint64_t)&runtime_inline_leave;
 		c->rsp = t->runtime_rsp - 16;
-		c->eflags &= ~0x54500ull;
+		c->eflags &= ~PROGRAMS_FLAGS;
 		return;
 	} else {
 		if (ip >= (uint64_t)&runtime_syscall_begin && ip <= (uint64_t)&runtime_syscall_insn) {
@@ -137,7 +137,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	}
 	c->rip = (uint64_t)&runtime_recovered;
 	c->rsp = t->runtime_rsp;
-	c->eflags &= ~0x54500ull; /* TF DF NT RF AC */
+	c->eflags &= ~PROGRAMS_FLAGS;
 }
 
 /* A fault that the kernel does not see, because the program's instruction is not what runs. */

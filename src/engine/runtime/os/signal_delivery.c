@@ -26,7 +26,7 @@ static __attribute__((noreturn)) void end_by_signal(struct thread *t, int signo,
 {
 	struct signal_action action = {.restorer = (uint64_t)&runtime_restorer, .flags = SA_RESTORER};
 	process_over(t);
-	sys4(SYS_rt_sigaction, signo, &action, 0, 8);
+	sys4(SYS_rt_sigaction, signo, &action, 0, MASK_BYTES);
 	long pid = sys0(SYS_getpid), tid = sys0(SYS_gettid);
 	info->signo = signo;
 	if (failed(sys4(SYS_rt_tgsigqueueinfo, pid, tid, signo, info)))
@@ -93,7 +93,7 @@ static bool enter_handler(struct thread *t, int signo, const struct signal_actio
 	r[X86_RDX] = at + __builtin_offsetof(struct signal_frame, context);
 	r[X86_RAX] = 0;
 	r[X86_RSP] = at;
-	t->flags &= ~0x10500ull; /* DF TF RF */
+	t->flags &= ~(FLAG_DF | FLAG_TF | FLAG_RF);
 	stream_handler(t, t->pc, altstack, altstack_bytes);
 	regions_signal(t, c->rsp);
 	t->pc = action->handler;
@@ -182,10 +182,10 @@ void signal_return(struct thread *t)
 	r[15] = c.r15;
 	t->pc = c.rip;
 	regions_return(t, frame);
-	t->flags = (t->flags & ~0x50dd5ull) | (c.eflags & 0x50dd5);
+	t->flags = (t->flags & ~SIGNAL_FLAGS) | (c.eflags & SIGNAL_FLAGS);
 	if (t->flags & UNSAFE_FLAGS)
 		inline_careful();
-	t->trace_skip = (t->flags & 0x100) != 0;
+	t->trace_skip = (t->flags & FLAG_TF) != 0;
 	if (!signal_on_altstack(t, r[X86_RSP]) || !(c.stack_flags & SS_ONSTACK)) {
 		uint32_t mode = c.stack_flags & ~SS_AUTODISARM;
 		if (mode == SS_DISABLE) {

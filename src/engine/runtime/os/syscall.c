@@ -71,7 +71,7 @@ static long prctl(struct thread *t, uint64_t nr)
 	long result;
 	if (filter_call(t, nr, &result))
 		return result;
-	if ((uint32_t)t->reg[X86_RDI] == 26) /* PR_SET_TSC */
+	if ((uint32_t)t->reg[X86_RDI] == PR_SET_TSC_)
 		rt.no_tsc = 1;
 	return call_make(t, nr);
 }
@@ -79,18 +79,18 @@ static long prctl(struct thread *t, uint64_t nr)
 static long arch(struct thread *t, uint64_t nr)
 {
 	uint64_t code = t->reg[X86_RDI], value = t->reg[X86_RSI];
-	if (code == 0x1001) { /* ARCH_SET_GS */
-		if (value >= 0x7ffffffff000ull)
-			return -1;
+	if (code == ARCH_SET_GS_) {
+		if (value >= TASK_SIZE_MAX_)
+			return -EPERM_;
 		t->app_gs = value;
 		return 0;
 	}
-	if (code == 0x1004) /* ARCH_GET_GS */
+	if (code == ARCH_GET_GS_)
 		return safe_copy((void *)value, &t->app_gs, 8) ? 0 : -EFAULT_;
-	if (code == 0x5001) /* ARCH_SHSTK_ENABLE: a shadow stack would see the cache's returns */
-		return -95;
+	if (code == ARCH_SHSTK_ENABLE_) /* a shadow stack would see the cache's returns */
+		return -EOPNOTSUPP_;
 	long result = call_make(t, nr);
-	if (code == 0x1002) /* ARCH_SET_FS */
+	if (code == ARCH_SET_FS_)
 		stream_fs_changed(t);
 	return result;
 }
@@ -198,7 +198,7 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 		long result = pass_on_unlocked(t, nr);
 		if (rt.foreign_writes & FOREIGN_MEMORY) {
 			lock();
-			cache_drop_range(0x10000, 0x800000000000ull);
+			cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
 			unlock();
 		}
 		return result;
@@ -242,7 +242,7 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 			foreign_file_write((int32_t)r[X86_RDI]);
 			long result = pass_on_unlocked(t, nr);
 			lock();
-			cache_drop_range(0x10000, 0x800000000000ull);
+			cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
 			unlock();
 			return result;
 		}
@@ -275,7 +275,7 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 		written_open(t);
 		long result = pass_on_unlocked(t, nr);
 		lock();
-		cache_drop_range(0x10000, 0x800000000000ull);
+		cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
 		unlock();
 		return result;
 	}

@@ -30,13 +30,13 @@ void lock_word(uint32_t *word)
 		__asm__ volatile("pause");
 	}
 	while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE))
-		sys4(SYS_futex, word, 128, 2, 0); /* FUTEX_WAIT_PRIVATE */
+		sys4(SYS_futex, word, FUTEX_WAIT_ | FUTEX_PRIVATE_, 2, 0);
 }
 
 void unlock_word(uint32_t *word)
 {
 	if (__atomic_exchange_n(word, 0, __ATOMIC_RELEASE) == 2)
-		sys3(SYS_futex, word, 129, 1);
+		sys3(SYS_futex, word, FUTEX_WAKE_ | FUTEX_PRIVATE_, 1);
 }
 
 void lock(void) { lock_word(&rt.lock); }
@@ -128,7 +128,7 @@ struct thread *thread_new(struct record_process *process)
 	t->exit_entry = (uint64_t)&runtime_exit;
 	t->miss_entry = (uint64_t)&runtime_miss;
 	t->inline_entry = rt.inline_careful ? (uint64_t)&runtime_inline_careful : (uint64_t)&runtime_inline;
-	t->flags = 0x202;
+	t->flags = FLAG_IF | FLAG_ALWAYS;
 	t->second_table = (uint64_t)rt.second;
 	t->second_mask = rt.second_mask;
 	regions_thread(t);

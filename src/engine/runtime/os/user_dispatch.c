@@ -17,7 +17,7 @@ long dispatch_set(struct thread *t)
 		return -EINVAL_;
 	if (mode == 1 && from && from + bytes <= from)
 		return -EINVAL_;
-	if (mode == 1 && selector >= 0x7ffffffff000ull)
+	if (mode == 1 && selector >= TASK_SIZE_MAX_)
 		return -EFAULT_;
 	t->dispatched = (uint32_t)mode;
 	t->dispatch_from = from, t->dispatch_bytes = bytes, t->dispatch_selector = selector;

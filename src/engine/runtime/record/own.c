@@ -126,7 +126,7 @@ static bool handed_over(long fd)
 	uint32_t answer;
 	if (!attendant_lives())
 		return false;
-	sys2(SYS_prctl, 0x59616d61, rt.record->attendant_pid); /* PR_SET_PTRACER */
+	sys2(SYS_prctl, PR_SET_PTRACER_, rt.record->attendant_pid);
 	process->ask_tid = (uint32_t)sys0(SYS_gettid);
 	process->own_fd = (uint32_t)fd;
 	__atomic_store_n(&process->ask, RECORD_ASK_OWN, __ATOMIC_RELEASE);
@@ -135,7 +135,7 @@ static bool handed_over(long fd)
 	       answer != RECORD_ASK_REFUSED) {
 		if (!attendant_lives())
 			break;
-		sys4(SYS_futex, &process->ask, 0, answer, &wait);
+		sys4(SYS_futex, &process->ask, FUTEX_WAIT_, answer, &wait);
 	}
 	__atomic_store_n(&process->ask, RECORD_ASK_NONE, __ATOMIC_RELEASE);
 	return answer == RECORD_ASK_GRANTED;
@@ -153,7 +153,8 @@ static bool map_table(long fd)
 			      MAP_SHARED_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		if (failed(p))
 			continue;
-		bool moved = !failed(sys5(SYS_mremap, p, 0, RECORD_SPACE_OFFSET, 3, rt.record));
+		bool moved = !failed(
+			sys5(SYS_mremap, p, 0, RECORD_SPACE_OFFSET, MREMAP_MAYMOVE_ | MREMAP_FIXED_, rt.record));
 		sys2(SYS_munmap, p, bytes);
 		if (moved)
 			memcpy(rt.record, rt.setup, sizeof *rt.setup);

@@ -21,10 +21,7 @@
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
 
-#define FUTEX_WAIT_PRIVATE_ 128
-#define FUTEX_WAKE_PRIVATE_ 129
-
-static void wait_closed(void) { sys4(SYS_futex, &rt.closing, FUTEX_WAIT_PRIVATE_, 1, 0); }
+static void wait_closed(void) { sys4(SYS_futex, &rt.closing, FUTEX_WAIT_ | FUTEX_PRIVATE_, 1, 0); }
 
 bool call_only_waits(const struct thread *t, uint64_t nr)
 {
@@ -134,7 +131,7 @@ static void wait_folded(void)
 	     tries < 600 && before && __atomic_load_n(&before->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FOLD &&
 	     attendant_lives();
 	     tries++)
-		sys4(SYS_futex, &before->ask, 0, RECORD_ASK_FOLD, &wait);
+		sys4(SYS_futex, &before->ask, FUTEX_WAIT_, RECORD_ASK_FOLD, &wait);
 }
 
 static void ask_to_fold(struct record_process *old)
@@ -246,7 +243,7 @@ static bool closed(struct thread *t, void (*change)(struct thread *t))
 	if (possible)
 		change(t);
 	__atomic_store_n(&rt.closing, 0, __ATOMIC_SEQ_CST);
-	sys3(SYS_futex, &rt.closing, FUTEX_WAKE_PRIVATE_, 0x7fffffff);
+	sys3(SYS_futex, &rt.closing, FUTEX_WAKE_ | FUTEX_PRIVATE_, FUTEX_ALL_WAITERS);
 	return possible;
 }
 

@@ -107,7 +107,7 @@ void request(struct record_process *process)
 	uint32_t ticket = __atomic_fetch_add(&s->requests, 1, __ATOMIC_ACQ_REL);
 	uint32_t index = (uint32_t)(process - (struct record_process *)((uint8_t *)s + RECORD_PROCESSES_OFFSET));
 	__atomic_store_n(&s->queue[ticket % RECORD_QUEUE], index + 1, __ATOMIC_RELEASE);
-	sys3(SYS_futex, &s->requests, 1, 0x7fffffff); /* FUTEX_WAKE, shared */
+	sys3(SYS_futex, &s->requests, FUTEX_WAKE_, FUTEX_ALL_WAITERS); /* shared */
 }
 
 /* Where the engine asks for its own mappings: below all that the kernel places for the program, whose own
@@ -175,7 +175,8 @@ static bool base_at(uint64_t offset)
 		uint64_t step = offset - here < stride ? offset - here : stride;
 		long p = sys5(SYS_mremap, at, 0, step + RECORD_PAGE, MREMAP_MAYMOVE_, 0);
 		if (failed(p) || (step && sys2(SYS_munmap, p, step)) ||
-		    failed(sys5(SYS_mremap, (uint64_t)p + step, RECORD_PAGE, RECORD_PAGE, 3, rt.base)))
+		    failed(sys5(SYS_mremap, (uint64_t)p + step, RECORD_PAGE, RECORD_PAGE,
+				MREMAP_MAYMOVE_ | MREMAP_FIXED_, rt.base)))
 			return false;
 		at = rt.base;
 		rt.base_offset = here += step;
@@ -200,7 +201,7 @@ void *record_map(uint64_t offset, uint64_t bytes, void *at)
 				  MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
 		at = failed(place) ? NULL : (void *)place;
 	}
-	long p = sys5(SYS_mremap, rt.base, 0, bytes, at ? 3 : 1, at);
+	long p = sys5(SYS_mremap, rt.base, 0, bytes, at ? MREMAP_MAYMOVE_ | MREMAP_FIXED_ : MREMAP_MAYMOVE_, at);
 	if (failed(p))
 		return NULL;
 	own_add((uint64_t)p, bytes);
@@ -295,7 +296,7 @@ bool record_reopen(struct record_process *process)
 void record_leave(void *area, uint64_t bytes, bool remove)
 {
 	if (remove)
-		sys3(SYS_madvise, area, bytes, 9); /* MADV_REMOVE: the file's pages, too */
+		sys3(SYS_madvise, area, bytes, MADV_REMOVE_); /* the file's pages, too */
 	sys2(SYS_munmap, area, bytes);
 }
 

@@ -134,7 +134,7 @@ static bool asked_of_host(void)
 	while (__atomic_load_n(&process->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_COUNTS) {
 		if (!attendant_lives())
 			return false;
-		sys4(SYS_futex, &process->ask, 0, RECORD_ASK_COUNTS, &wait);
+		sys4(SYS_futex, &process->ask, FUTEX_WAIT_, RECORD_ASK_COUNTS, &wait);
 	}
 	return rt.question->answered == 1;
 }

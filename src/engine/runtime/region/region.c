@@ -185,8 +185,8 @@ bool regions_child(struct thread *t, struct record_process *process)
 		return false;
 	rt.record_regions = r;
 	sys2(SYS_munmap, old, layout().bytes);
-	/* MADV_DONTNEED: zeros */
-	if (failed(sys3(SYS_madvise, rt.region_tables->passes, sizeof rt.region_tables->passes, 4)))
+	/* zeros */
+	if (failed(sys3(SYS_madvise, rt.region_tables->passes, sizeof rt.region_tables->passes, MADV_DONTNEED_)))
 		memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes);
 	/* it begins within a page */
 	memset(rt.region_tables->passes, 0, sizeof rt.region_tables->passes % 4096 + 4096);

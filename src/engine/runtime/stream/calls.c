@@ -62,7 +62,7 @@ static const struct record_functions *ask_functions(uint32_t module)
 	while (__atomic_load_n(&process->ask, __ATOMIC_ACQUIRE) == RECORD_ASK_FUNCTIONS) {
 		if (!attendant_lives())
 			return NULL;
-		sys4(SYS_futex, &process->ask, 0, RECORD_ASK_FUNCTIONS, &wait);
+		sys4(SYS_futex, &process->ask, FUTEX_WAIT_, RECORD_ASK_FUNCTIONS, &wait);
 	}
 	uint64_t offset = process->functions, bytes = process->functions_bytes;
 	return offset ? record_map(offset, bytes, NULL) : NULL;

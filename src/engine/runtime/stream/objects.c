@@ -120,7 +120,7 @@ static void object_of(const struct mapping *m, void *context)
 	if (start >= 1ull << 47)
 		return;
 	if (text[0] == '/' && memcmp(text, "/memfd:", 7)) {
-		long fd = sys3(SYS_open, text, 02000000, 0);
+		long fd = sys3(SYS_open, text, O_CLOEXEC_, 0);
 		bool elf = !failed(fd) && is_elf(fd);
 		objects_file(objects, start, end - start, offset, file_kind(elf, writable), text);
 		if (elf)
@@ -380,7 +380,7 @@ static void read_module(const uint8_t *file, uint64_t bytes, uint64_t start, uin
 
 void stream_objects_module(uint64_t start, uint64_t offset, const char *path)
 {
-	long fd = objects && path[0] == '/' ? sys3(SYS_open, path, 02000000, 0) : -1;
+	long fd = objects && path[0] == '/' ? sys3(SYS_open, path, O_CLOEXEC_, 0) : -1;
 	if (failed(fd))
 		return;
 	long size = sys3(SYS_lseek, fd, 0, SEEK_END_), at;

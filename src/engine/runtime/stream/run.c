@@ -141,7 +141,7 @@ static void models_free(struct stream_models *models)
 		for (unsigned core = 0; core < MODEL_CORES_MAX; core++)
 			if (m->core[core] && m->below &&
 			    (uint64_t)m->core[core] + m->below == (uint64_t)rt.threads[core])
-				sys3(SYS_madvise, m->core[core], m->core_bytes, 4); /* MADV_DONTNEED: zeros */
+				sys3(SYS_madvise, m->core[core], m->core_bytes, MADV_DONTNEED_); /* zeros */
 			else if (m->core[core])
 				sys2(SYS_munmap, m->core[core], m->core_bytes);
 	}

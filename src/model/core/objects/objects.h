@@ -32,8 +32,8 @@ struct objects;
 uint64_t objects_bytes(uint64_t pool_bytes);
 /* record: zeroed but for its layout (record_objects_lay_out), where sites are written. */
 struct objects *objects_init(void *memory, uint64_t bytes, struct record_objects *record);
-/* The same objects, recorded elsewhere from now on (a fork's child): sites and segments are copied, counts begin at
- * 0. */
+/* The same objects, recorded elsewhere from now on (a fork's child): sites and segments are copied, counts begin
+ * at 0. */
 void objects_move(struct objects *objects, struct record_objects *record);
 
 /* A thread's stack of calls; zeroed memory of this many bytes. */
