@@ -1,4 +1,4 @@
-/* Ending a process for certain: who then waits for it waits for nothing else. */
+/* Ending a process for certain: a wait for it then depends on nothing else. */
 #ifndef TARE_BASE_END_PROCESS_H
 #define TARE_BASE_END_PROCESS_H
 

@@ -55,7 +55,7 @@ static bool obey(struct control_turn *t, const char *command, struct error *err)
 	return read;
 }
 
-/* Who does not read the answers loses them; that is no reason to stop. */
+/* A program that does not read the answers loses them; counting goes on. */
 static void answer(const struct switching *c, bool done, const struct error *err)
 {
 	struct str text = {0};

@@ -34,7 +34,7 @@ static bool check_options(const struct measure_options *options, struct error *e
 	return true;
 }
 
-/* Who counts each event: the backend (in pass 0 until split() says which), the account, or nobody. */
+/* What counts each event: the backend (in pass 0 until split() says which), the account, or nothing. */
 static bool ask(struct measurement *s)
 {
 	struct arena *arena = &s->result->arena;

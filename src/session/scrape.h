@@ -7,7 +7,7 @@
  * 1. It answers in a thread of its own, with the texts that were set last: a reader that is slow, or
  *    sends nothing, holds up neither the counting nor other readers. At most SCRAPE_READERS at once; each has
  *    SCRAPE_SECONDS.
- * 2. Who accepts application/openmetrics-text gets that, everybody else the older format 0.0.4.
+ * 2. A reader that accepts application/openmetrics-text gets that, every other the older format 0.0.4.
  * 3. A request has no body, no more than SCRAPE_REQUEST_MOST bytes, and one answer: the connection is then
  *    closed.
  */

@@ -12,7 +12,7 @@ bool exact_event_level(const struct event *event, struct availability *out)
 		snprintf(out->why, sizeof out->why, "the engine counts user mode only");
 		return false;
 	}
-	/* no level asked for means both: a part is no count of that */
+	/* no level asked for means both: a part is not a count of that */
 	snprintf(out->why, sizeof out->why, "the engine counts user mode only, and both levels were asked for");
 	size_t length = strlen(event->label);
 	bool said = length > 3 && (strcmp(event->label + length - 3, ":uk") == 0 ||

@@ -30,7 +30,7 @@ struct execution_event {
 struct counting_models {
 	const void *machines; /* struct model_setup [n] (model/core/options.h) */
 	size_t n, bytes;      /* bytes: of one of them */
-	size_t sampled; /* the last so many are no machines but sampled groups of theirs (model/core/sample.h) */
+	size_t sampled; /* the last so many are not machines but sampled groups of theirs (model/core/sample.h) */
 	void *context;  /* with the machines and the events' `modelled` in it, handed over: see release */
 	/* The value of a modelled event from a thread's, a process's or the program's counts. False: *why, a
 	 * constant or the context's, says why there is none. */
@@ -47,7 +47,7 @@ struct counting_models {
 	const char *(*name)(void *context, size_t machine);
 	/* Appends to run->remarks what has to be known of these counts. NULL: nothing. False: memory ran out. */
 	bool (*remark)(void *context, const struct view *view, bool children, struct run *run);
-	/* The counts whose sum a modelled event is, for its places: at most `most`; 0: it is no sum of so few.
+	/* The counts whose sum a modelled event is, for its places: at most `most`; 0: it is not a sum of so few.
 	 * NULL: no places. */
 	size_t (*watches)(void *context, const void *modelled, struct model_watch *out, size_t most,
 			  uint8_t *minus);

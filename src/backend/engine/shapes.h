@@ -50,8 +50,8 @@ static inline struct shape *shape_slot(struct shapes *shapes, uint64_t key)
 	return &shapes->at[key * 0x9e3779b97f4a7c15u >> 32 & (SHAPES - 1)];
 }
 
-/* From SHAPE_READS bytes. 0: an opcode that was not met before. A byte that is no opcode (a second prefix, VEX,
-   another map's) never is. */
+/* From SHAPE_READS bytes. 0: an opcode that was not met before. A byte that is not an opcode (a second prefix,
+   VEX, another map's) never is. */
 static inline uint64_t shape_key(const struct shapes *shapes, const uint8_t *code)
 {
 	uint64_t key = 1ull << SHAPE_NOT_EMPTY_BIT;

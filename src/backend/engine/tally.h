@@ -70,14 +70,14 @@ struct tally_options {
 	/* struct model_counts of each thread that are to be read; 1 for the access stream alone */
 	size_t machines;
 	struct execution_regions *regions; /* to which what was counted in each is added; NULL: not wanted */
-	bool still_running;                /* a look while programs run: their not having ended is no fault */
+	bool still_running;                /* a look while programs run: their not having ended is not a fault */
 	/* one of regions->all: what was executed elsewhere is in no count, of rows and regions; NULL: all */
 	const struct counted_region *only;
 	/* what is known of blocks by their bytes, from earlier tallies (it `keeps`), and for later ones; NULL */
 	struct knowledge *knowledge;
 };
 
-/* On success *out is the caller's. A record that is inexact is no failure: see why. */
+/* On success *out is the caller's. A record that is inexact is not a failure: see why. */
 bool tally_new(const struct view *view, const struct tally_options *options, struct tally **out,
 	       struct error *err);
 /* The rows of a process's threads become one, or, with `threads`, those of one thread number: what a process or

@@ -566,7 +566,7 @@ bool takeover_at_exec(const struct takeover *how, pid_t pid, uint32_t parent, ui
 		return false;
 	if (inject(&in, &how->processes[*entry], *entry, err))
 		return true;
-	/* a signal may end it at any moment; then no call on it works any more, and that is no fault */
+	/* a signal may end it at any moment; then no call on it works any more, and that is not a fault */
 	if (in.ended || (waitpid(pid, &status, __WALL | WNOHANG) == pid && !WIFSTOPPED(status)))
 		error_set(err, ERROR_NOT_FOUND, "process %d ended while the engine was put into it", (int)pid);
 	return false;

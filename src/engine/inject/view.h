@@ -57,7 +57,7 @@ struct view_process {
 	struct view_thread *threads;
 	size_t n_threads;
 	struct view_area blocks, code, modules, sites, corrections;
-	struct view_process *inherits;  /* from whom; NULL */
+	struct view_process *inherits;  /* from which; NULL */
 	struct view_process *parent;    /* the one that forked or exec'ed it; NULL for the first */
 	struct view_process *head;      /* the first part of the same process; itself, mostly */
 	struct view_process *root;      /* by fork and by parts: whose code its code comes from; itself, mostly */

@@ -41,7 +41,7 @@ struct record_object_site {
 };
 
 enum record_object_file {
-	OBJECT_FILE_OTHER,    /* a file that is no program's: one cell */
+	OBJECT_FILE_OTHER,    /* a file that is not a program's: one cell */
 	OBJECT_FILE_READ,     /* a program's segment that is not writable, … */
 	OBJECT_FILE_WRITABLE, /* … that is: a page of the file may be in both */
 	/* thread-local storage: cells of the bytes below the thread pointer, of all threads together; no path.

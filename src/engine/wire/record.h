@@ -185,8 +185,8 @@ enum record_stat {
 	RECORD_STATS
 };
 
-/* No entry of the record has more; see area_bytes() in runtime/record/record.c. Whoever reads the record takes
- * more for damage. */
+/* No entry of the record has more; see area_bytes() in runtime/record/record.c. A reader of the record
+ * takes more for damage. */
 #define RECORD_BLOCKS_MOST (1u << 21)
 #define RECORD_CODE_MOST (RECORD_BLOCKS_MOST * 64)
 #define RECORD_MODULES_MOST 16384u
@@ -358,8 +358,8 @@ struct record_thread {
 	uint32_t tids_folded;
 	/* number plus one of the system call that it is in: counted as an instruction, not yet in syscalls; 0 */
 	uint32_t call;
-	/* 1: that call only waits. Who is killed in it has changed nothing by it, begun or not: it is counted
-	 * whole */
+	/* 1: that call only waits. A thread that is killed in it has changed nothing by it, begun or not: it is
+	 * counted whole */
 	uint32_t waits;
 	/* offset of struct model_counts [machine_count, at least 1] (model/core/counts.h); 0 without RECORD_TRACE,
 	 * and in a finished part if the thread goes on in the next */

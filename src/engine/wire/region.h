@@ -50,7 +50,7 @@
  * is in one of two regions of the engine's own from its first such call on: `calls`, one for a process, from
  * there to the return, with what led there as above and what put the arguments into their registers directly
  * before it; and outside `own`, one for each thread. Both end and begin at the same instant, so that a set of
- * counters has no instruction of libtare in it. They are no regions of a report: their names begin with
+ * counters has no instruction of libtare in it. They are not regions of a report: their names begin with
  * REGION_HIDDEN.
  *
  * What always holds:

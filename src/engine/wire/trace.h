@@ -148,7 +148,7 @@ struct trace_program { /* the templates of one process */
 	const struct trace_item *items;
 };
 
-/* ---- dynamic: headers that are no block ---- */
+/* ---- dynamic: headers that are not a block's ---- */
 
 #define TRACE_MARK (1ull << 63)
 
@@ -159,7 +159,7 @@ enum trace_mark_kind {
 	   value right: the iterations that were made. */
 	TRACE_PARTIAL = 1,
 	/* [mark] [address]: control left the program's own path (a signal is delivered, a handler returns): had
-	   the block before a branch, this is where it went. What follows is no consequence of that block. Argument
+	   the block before a branch, this is where it went. What follows is not a consequence of that block. Argument
 	   1: but it is; all that is said is where the branch went, before that is executed. */
 	TRACE_BREAK = 2,
 	/* [mark] [start] [length] [page bytes]: from here on that memory is in pages of that size (4096 else) */

@@ -88,7 +88,7 @@ enum model_stream_count { /* what the stream is, whatever the machine */
 			  STREAM_BLOCKS,
 			  STREAM_READS,
 			  STREAM_WRITES, /* data accesses: rep instructions by iteration, gathers by lane */
-			  /* accesses whose address is no multiple of their size (size a power of two) */
+			  /* accesses whose address is not a multiple of their size (size a power of two) */
 			  STREAM_MISALIGNED,
 			  STREAM_MISALIGNED_READS,
 			  STREAM_MISALIGNED_WRITES,
@@ -119,7 +119,7 @@ enum model_filter_count {
 /*
  * Safford 1997, Appendix A, event 0x0B: of 2 and 4 bytes, what crosses a multiple of 4; of 8 bytes, of 8; of 10
  * bytes, what its parts of 8 and 2 bytes make. Wider accesses, which the Pentium has not, go by their first 8
- * bytes; sizes that are no powers of two are never misaligned.
+ * bytes; sizes that are not powers of two are never misaligned.
  */
 static inline uint32_t pentium_misaligned(uint64_t address, uint32_t bytes)
 {

@@ -70,7 +70,7 @@ struct model_watch {
 void model_watch(struct model *model, const struct model_watch *watches, unsigned n, uint64_t *item_counts,
 		 uint64_t *block_counts);
 
-/* What the watched events have counted of what the core did, whoever's count it is: watched[n]. Between two
+/* What the watched events have counted of what the core did, whichever core counts it: watched[n]. Between two
  * runs. */
 void model_watched(const struct model *model, unsigned core, uint64_t watched[MODEL_WATCHES]);
 
@@ -101,7 +101,7 @@ void model_core_calls(struct model *model, unsigned core, struct object_calls *c
 void model_run(struct model *model, unsigned core, const struct trace_program *program, const uint64_t *entries,
 	       size_t n, uint64_t fs_base);
 
-/* One step each, for tests and for streams that are no trace: the same counts as model_run's. item, block: for
+/* One step each, for tests and for streams that are not a trace: the same counts as model_run's. item, block: for
  * watches, or 0 */
 void model_access(struct model *model, unsigned core, uint64_t address, uint32_t bytes, enum trace_kind kind,
 		  uint32_t item);

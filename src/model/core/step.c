@@ -301,7 +301,7 @@ void step_branch(struct core *core, uint64_t pc, uint32_t length, enum trace_end
 				branches_events(happened) >> model->watches[w].count & 1;
 }
 
-/* ---- the same, for streams that are no trace ---- */
+/* ---- the same, for streams that are not a trace ---- */
 
 void model_access(struct model *model, unsigned number, uint64_t address, uint32_t bytes, enum trace_kind kind,
 		  uint32_t item)

@@ -442,7 +442,7 @@ static bool read_place(const struct counting *c, const struct track *track, size
 	return true;
 }
 
-/* Why a sum is no reading; NULL when it is one. *state becomes what it is instead. */
+/* Why a sum is not a reading; NULL when it is one. *state becomes what it is instead. */
 static const char *flaw(const struct counting *c, const struct track *track, const struct counter_values *sum,
 			size_t open, enum reading_state *state)
 {

@@ -336,7 +336,7 @@ static bool is_too_dear(const struct follower *f)
 	return traps_ns > TRAPS_LEAST_NS && traps_ns > TRAPS_SHARE * (double)ns;
 }
 
-/* The threads run on without. What they did in regions until now is no count of anything. */
+/* The threads run on without. What they did in regions until now counts as nothing. */
 static void stop_probing(struct follower *f)
 {
 	incomplete(f, "%s", "the probes took most of the time, and tare removed them");

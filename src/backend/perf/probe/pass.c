@@ -70,7 +70,7 @@ static void leave(struct thread_passes *p, size_t region, const struct region_ed
 	struct pass *pass = &p->all[region];
 	struct pass_sum *sum = &p->sums->regions[region];
 	if (!pass->open) {
-		/* a return without its entry; what else is executed outside of a region is no business of it */
+		/* a return without its entry; what else is executed outside of a region does not concern it */
 		if (p->regions[region].kind == REGION_FUNCTION && edge->own)
 			pass->unbalanced = true;
 		return;

@@ -7,7 +7,7 @@
  *
  * What always holds (all under rt.lock):
  *  1. Code in the cache is written before anything leads to it, and its room is not used again before a flush, in
- *     which no other thread is in the cache. Who is inside a dropped block leaves it by its own exits.
+ *     which no other thread is in the cache. A thread inside a dropped block leaves it by the block's exits.
  *  2. An exit leads to its own stub or to a live block (or to the thunk in front of one); block.incoming has every
  *     such exit.
  *  3. rt.map has one number for each address and context, the newest. A block is only led to from blocks of its

@@ -322,7 +322,7 @@ void recover_x87_address(const struct thread *t, const struct block *b)
 	recover_x87_word(to, wide);
 }
 
-/* For a thread that was sent to runtime_recovered: itself, or whoever waits for it to be out of the cache. */
+/* For a thread that was sent to runtime_recovered: itself, or one that waits for it to be out of the cache. */
 void recover_thread(struct thread *t)
 {
 	if (recover(t)) {

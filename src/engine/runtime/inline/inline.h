@@ -163,7 +163,8 @@ void inline_left(struct thread *t, uint32_t id, const uint64_t *values, unsigned
 void inline_spans(struct thread *t, uint32_t item, const uint64_t *words);
 /* what was executed before the block of that header, in the buffer */
 uint64_t inline_behind(const struct thread *t, const uint64_t *header);
-void inline_began(struct thread *t, uint64_t behind); /* the buffer is empty, or its last record is no block's */
+void inline_began(struct thread *t,
+		  uint64_t behind); /* the buffer is empty, or its last record is not a block's */
 
 #pragma GCC visibility pop
 #endif

@@ -9,7 +9,7 @@
  *
  * What always holds:
  *  1. Where that protection is in the way, and before each write to /proc/PID/mem, the notice comes before the
- *     write. Whoever was in a system call then looks before it executes anything. A thread that was not may execute
+ *     write. A thread that was in a system call then looks before it executes anything. One that was not may execute
  *     old code until its next call: then the other process is marked not exact.
  *  2. What the program itself has made unwritable stays so: the other's own list of its mappings is asked.
  *  3. What is read of the other is untrusted. It decides only about writes that the program may make by itself.

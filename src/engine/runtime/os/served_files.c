@@ -123,7 +123,7 @@ static void write_file(uint64_t fd, unsigned i)
 	}
 }
 
-/* The path's beginning; what cannot be read is no path of these. */
+/* The path's beginning; what cannot be read is not one of these paths. */
 static bool path_of(uint64_t at, char path[PATH_MOST])
 {
 	for (unsigned i = 0; i < PATH_MOST; i++) {

@@ -227,7 +227,7 @@ static void private_memory(void *at, uint64_t bytes)
 		die("no memory for what a thread has left", bytes);
 }
 
-/* The record is left. moves: the thread will have a fresh one; else whoever has its slot next. */
+/* The record is left. moves: the thread will have a fresh one; else the one that has its slot next. */
 void thread_leaves_record(struct thread *t, bool moves)
 {
 	private_memory(t->corrections, CORRECTIONS_OF_CHILD);

@@ -61,7 +61,7 @@ void part_calls_move(bool away);
 void own_record_before(struct thread *t, uint64_t nr);
 void own_record_child(struct thread *t);
 bool own_record_flags(uint64_t clone_flags);
-/* part.c. That system call only waits: who is killed in it has changed nothing by it. */
+/* part.c. That system call only waits: a thread that is killed in it has changed nothing by it. */
 bool call_only_waits(const struct thread *t, uint64_t nr);
 void call_begin(struct thread *t, uint64_t nr);
 void call_end(struct thread *t);

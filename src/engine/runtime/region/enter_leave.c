@@ -696,7 +696,7 @@ static bool marked(struct thread *t)
 	uint32_t magic = mark_at(t, &rdi, &behind);
 	if (!magic)
 		return false;
-	stream_break(t, t->pc); /* what comes behind the mark is no consequence of the branch in front of it */
+	stream_break(t, t->pc); /* what comes behind the mark is not a consequence of the branch in front of it */
 	t->reg[X86_RDI] = rdi;
 	t->pc = behind;
 	uint32_t region = region_of_call(t, magic);

@@ -276,7 +276,7 @@ static void insn_items(struct translation *tr, const struct x86_insn *in, unsign
 	}
 }
 
-/* ---- values that are no access: for data objects ---- */
+/* ---- values that are not accesses: for data objects ---- */
 
 static void value_item(struct translation *tr, unsigned which, unsigned function, unsigned k, unsigned offset,
 		       unsigned reg)

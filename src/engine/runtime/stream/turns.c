@@ -8,7 +8,7 @@
  * then: all that is there is divided into steps, and in each step every thread goes on by the same part of its
  * own.
  *
- *     his buffer      |--------|--------|--------|--------|   to its end
+ *     this one's      |--------|--------|--------|--------|   to its end
  *     another's       |----|----|----|----|......               up to the records that it may still take back
  *
  * What always holds:

@@ -56,7 +56,7 @@ uint8_t *emit_indirect_entry(struct code_arena *arena, uint32_t id);
 
 /* translate/unknown.c, under rt.lock. processor_try() runs what is at `at` with all registers zero, until it
  * faults;
-   runtime_signal() fills the trial and comes back. processor_refuses: the bytes are no instruction of this
+   runtime_signal() fills the trial and comes back. processor_refuses: the bytes are not an instruction of this
    processor's; else the program ends with a message. */
 struct processor_trial {
 	struct thread *thread;

@@ -42,7 +42,7 @@ enum {
 struct translation;
 
 struct emit {
-	struct translation *tr; /* of the block; NULL: the code is no block's */
+	struct translation *tr; /* of the block; NULL: the code is not a block's */
 	uint8_t *p;
 	int64_t delta;            /* address = p + delta */
 	struct state_mark *marks; /* NULL: none wanted */

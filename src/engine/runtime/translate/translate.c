@@ -70,7 +70,7 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 		*next = pc;
 		return false;
 	}
-	/* bytes that are no instruction: #UD there */
+	/* bytes that are not an instruction: #UD there */
 	struct x86_insn in;
 	/* sixteen bytes are a general protection fault (hlt), all else is #UD */
 	bool too_long = e->tr->decoded.sixteen && x86_decode(e->tr->decoded.bytes + 1, 15, &in) == X86_DECODE_OK &&
@@ -177,7 +177,7 @@ static uint32_t number(const struct translation *tr, uint64_t pc, uint32_t known
  * block, private to it, that block needs no counter: it was entered as often as its parent was passed. The
  * parent's record says so for ever, hence:
  *   - the follower is made when that way is gone for the first time, or never (no_follower);
- *   - whoever goes that way and does not enter the follower corrects its count (done = 0);
+ *   - code that goes that way and does not enter the follower corrects its count (done = 0);
  *   - a follower is in no table and no map: others that come to its address have a block of their own.
  */
 uint32_t translate(struct thread *t, uint64_t pc, bool indirect, enum translate_mode mode, uint32_t thunk_exit,

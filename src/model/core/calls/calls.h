@@ -22,7 +22,7 @@
  *     nothing else.
  *  6. An entry of a procedure linkage table is called, returns when it jumps on, and the call goes to where it
  *     jumped; so do the two that resolve a function when it is first called (PLT0, the dynamic linker's).
- *  7. call to the next instruction (to learn its own address) is no call.
+ *  7. call to the next instruction (to learn its own address) is not a call.
  *  8. Quiet blocks (engine/wire/trace.h) never leave their function. So the next record tells which function the
  *     control came to, and what they counted since the last one took place there.
  *  9. Events of a model take place in the frame whose block they are of. The models run as far as the newest frame

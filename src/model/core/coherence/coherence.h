@@ -18,9 +18,8 @@
  * modified
  *     (dirty: written back). If k held it shared, it is an UPGRADE of k's, whether or not others still held it.
  *
- * Who counts: INTERVENTIONS and INVALIDATIONS the core that loses: one at each of its private caches for every
- * line
- *     of the granule there, but at least one at the point of coherence. UPGRADES the writer, at that point.
+ * Which core counts: INTERVENTIONS and INVALIDATIONS the one that loses, one at each of its private caches for
+ * every line of the granule there, but at least one at the point of coherence. UPGRADES the writer, at that point.
  * COHERENCE_MISSES: the misses, at private levels, of the first access of a core to a granule since it lost it to
  *     another's write (of that access alone, not of prefetches that it sets off). They are none of compulsory,
  *     capacity and conflict. A core remembers the latest MIN(lines of the point of coherence, COHERENCE_LOST_MOST)
@@ -35,7 +34,7 @@
  *     never set unless that holds.
  *  3. With one core in the model nothing here is called and no flag is ever set; lines then held are exclusive or
  *     modified.
- *  4. Who may hold a granule is looked up, not asked from core to core: in the table of holders a granule is with
+ *  4. Which cores may hold a granule is looked up, not asked of each: in the table of holders a granule is with
  *     all cores that hold it or remember having lost it (and perhaps some that did so before). Of granules that
  *     have the same place there, the latest is; of the others nothing is known, and every core is asked. A place
  *     that is empty is of granules that no core holds or remembers.

@@ -53,7 +53,7 @@
 
 /*
  * A record: 56 bits of address, HIT_SIMPLE, the type, flags. One without HIT_SIMPLE (HIT_IRREGULAR) is never
- * found: an address above, a crossing of a line's end, a misaligned one, or an item that is no simple access.
+ * found: an address above, a crossing of a line's end, a misaligned one, or an item that is not a simple access.
  */
 #define HIT_ADDRESS ((1ull << 56) - 1)
 #define HIT_SIMPLE (1ull << 56)

@@ -5,7 +5,7 @@
  * A fetch's record is a line that is entered, or, where TLBs need it (tlbs_by_units), a fetch unit. An access's
  * record is a run of items with nothing fetched in between that touch only what the largest of them does: after
  * the first one the others are hits that move nothing. (Runs that touch more may lie in two lines, which costs
- * more than a record for each.) An item that is no simple access has a record to itself, which is irregular
+ * more than a record for each.) An item that is not a simple access has a record to itself, which is irregular
  * (HIT_IRREGULAR) wherever it goes.
  *
  * What always holds:
@@ -89,7 +89,7 @@ static inline uint64_t plan_head_tag(uint64_t header) { return header / PLAN_SLO
 
 struct plans {
 	uint8_t *words; /* [PLAN_SLOTS] of the block's record in the stream; 0: no plan */
-	uint32_t *at;   /* [PLAN_SLOTS] where, in units of 8 bytes; 0: a plan that is no block's */
+	uint32_t *at;   /* [PLAN_SLOTS] where, in units of 8 bytes; 0: a plan that is not a block's */
 	uint64_t *memory;
 	uint32_t used;           /* units of 8 bytes */
 	uint32_t ids;            /* places that have a number */

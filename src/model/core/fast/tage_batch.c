@@ -3,9 +3,9 @@
  *
  * Keys depend on the program's outcomes and addresses only, not on what the tables hold: eight branches' are
  * computed at once, and sixteen branches' entries are compared with them at once, which gives each its provider
- * and its alternate. Only then comes what has to be done in order: the provider's state moves. Who is provider
- * changes in between only by an allocation: the branches behind it that would ask for its entry make their group
- * be looked up again.
+ * and its alternate. Only then comes what has to be done in order: the provider's state moves. Which entry
+ * provides changes in between only by an allocation: the branches behind it that would ask for its entry make
+ * their group be looked up again.
  *
  * The rolling sum of a table, R = sum of b_a M^a: with d = outcome that comes - M^L outcome that leaves, R' = R M
  * + d. For eight branches from R on, branch j sees R M^j + sum over k < j of d_k M^(j-1-k): a scan by 1, 2, 4

@@ -1,7 +1,7 @@
 /*
  * The first TLB of each side (data, fetches) under the filter (filter.h): a hit there is recorded as a time alone,
- * touched[entry], by whoever found the page in the filter. Here is what the filter asks of TLBs: which entry has
- * a page, and an access to a page that the filter does not have.
+ * touched[entry], by the code that found the page in the filter. Here is what the filter asks of TLBs: which entry
+ * has a page, and an access to a page that the filter does not have.
  *
  *     page ──► only ordinary pages, LRU or FIFO at all levels? ──yes──► find, else replace the least; the levels behind
  *                │ no                                                   (page_lru_fast())

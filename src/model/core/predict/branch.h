@@ -9,7 +9,7 @@
  *         (but with PREDICT_BTB, where a miss predicts not taken);
  *       indirect jump or call: the target predicted was another, or none was;
  *       return: the return stack's top was another address, or the stack was empty; without a stack as an indirect jump;
- *       direct jump or call: never. System calls are no branches here.
+ *       direct jump or call: never. System calls are not branches here.
  *  2. BTB_HITS + BTB_MISSES = BTB_LOOKUPS: one for every branch executed, taken or not; returns only if
  *     btb_holds_returns.
  *  3. PREDICTED_TAKEN counts conditional branches only. BRANCH_INDIRECT: indirect jumps and calls, returns are
