@@ -185,7 +185,7 @@ static bool open_for_thread(struct tare_counters *c, const struct answer *answer
 
 /* A thread that has ended meanwhile counts nothing. */
 static bool open_listed(struct tare_counters *c, const struct answer *answer, struct counted_event *event,
-			const struct places *threads, struct error *err)
+			const struct counter_targets *threads, struct error *err)
 {
 	for (size_t i = 0; i < threads->list.count; i++) {
 		pid_t thread = threads->list.items[i].task;
@@ -201,17 +201,17 @@ static bool open_for_process(struct tare_counters *c, const struct answer *answe
 {
 	const struct target self = {.kind = TARGET_PROCESSES, .pids = &c->process, .n_pids = 1};
 	for (unsigned scan = 0; scan < SCANS_MOST; scan++) {
-		struct places before, after;
-		if (!places_find(&before, &self, err))
+		struct counter_targets before, after;
+		if (!counter_targets_find(&before, &self, err))
 			return false;
 		bool done = open_listed(c, answer, event, &before, err);
-		if (!done || !places_find(&after, &self, err)) {
-			places_free(&before);
+		if (!done || !counter_targets_find(&after, &self, err)) {
+			counter_targets_free(&before);
 			return false;
 		}
-		bool same = places_same(&before, &after);
-		places_free(&before);
-		places_free(&after);
+		bool same = counter_targets_same(&before, &after);
+		counter_targets_free(&before);
+		counter_targets_free(&after);
 		if (same)
 			return true;
 		close_counters(event, 0);

@@ -129,9 +129,9 @@ static void await_threads(pid_t pid, size_t n)
 	struct target target = {.kind = TARGET_PROCESSES, .pids = &pid, .n_pids = 1};
 	size_t now;
 	do {
-		struct places places;
-		now = places_find(&places, &target, NULL) ? places.list.count : n;
-		places_free(&places);
+		struct counter_targets targets;
+		now = counter_targets_find(&targets, &target, NULL) ? targets.list.count : n;
+		counter_targets_free(&targets);
 	} while (now != n);
 }
 

@@ -5,8 +5,8 @@
  *     stop:    disable, read, add up
  *
  * 1. An event has a column for each of its variants (one, but on machines with several kinds of cores).
- *    counters[place × n_columns + column] is -1 where none is open.
- * 2. What one place lacks is missing in the whole event: its reading says why instead of giving a part.
+ *    counters[target × n_columns + column] is -1 where none is open.
+ * 2. What one target lacks is missing in the whole event: its reading says why instead of giving a part.
  * 3. A thread is counted once: with its own counter, or as an heir of the thread that started it, never with both.
  */
 #include <errno.h>
@@ -37,10 +37,10 @@ struct counting {
 	struct backend *backend;
 	enum target_kind kind;
 	bool begins_off; /* enabled by perf_turn() */
-	bool by_place;   /* a row of readings for each place */
+	bool by_target;  /* a row of readings for each target */
 	size_t n_events, n_columns;
 	struct track *tracks;
-	struct places places;
+	struct counter_targets targets;
 	int *counters;
 	struct command command;
 	struct launch launch;
@@ -54,15 +54,15 @@ struct counting {
 
 static bool hopeless(int os_errno) { return os_errno == EMFILE || os_errno == ENFILE || os_errno == ENOMEM; }
 
-static int *counter_at(const struct counting *c, size_t place, const struct track *track, size_t variant)
+static int *counter_at(const struct counting *c, size_t at, const struct track *track, size_t variant)
 {
-	return &c->counters[place * c->n_columns + track->column + variant];
+	return &c->counters[at * c->n_columns + track->column + variant];
 }
 
 static void drop(struct counting *c, size_t event)
 {
 	const struct track *track = &c->tracks[event];
-	for (size_t p = 0; p < c->places.list.count; p++) {
+	for (size_t p = 0; p < c->targets.list.count; p++) {
 		for (size_t v = 0; v < track->answer->variants.n; v++) {
 			int *fd = counter_at(c, p, track, v);
 			if (*fd >= 0)
@@ -93,18 +93,18 @@ static const char *not_for_target(const struct answer *answer, enum target_kind 
 	return NULL;
 }
 
-/* Does this place count the event? For a package one of its CPUs counts, and the others would count it again; a
+/* Does this target count the event? For a package one of its CPUs counts, and the others would count it again; a
  * core is counted by the PMU of its kind. */
-static bool counts_here(const struct variant *variant, const struct counter_target *place)
+static bool counts_here(const struct variant *variant, const struct counter_target *to)
 {
-	return place->cpu < 0 || !variant->cpus[0] || pmu_list_has(variant->cpus, place->cpu);
+	return to->cpu < 0 || !variant->cpus[0] || pmu_list_has(variant->cpus, to->cpu);
 }
 
-/* All variants of an event at one place. False with errno; *opened is how many were to be opened there. */
-static bool open_place(struct counting *c, const struct track *track, size_t p, enum counter_heirs heirs,
-		       size_t *opened)
+/* All variants of an event at one target. False with errno; *opened is how many were to be opened there. */
+static bool open_target(struct counting *c, const struct track *track, size_t p, enum counter_heirs heirs,
+			size_t *opened)
 {
-	const struct counter_target *place = &c->places.list.items[p];
+	const struct counter_target *to = &c->targets.list.items[p];
 	const struct variants *variants = &track->answer->variants;
 	for (size_t v = 0; v < variants->n; v++) {
 		struct counter_request request = {.encoding = &variants->items[v].encoding,
@@ -112,9 +112,9 @@ static bool open_place(struct counting *c, const struct track *track, size_t p, 
 						  .heirs = heirs,
 						  .of_cgroup = c->cgroup >= 0,
 						  .begin_at_exec = c->kind == TARGET_COMMAND && !c->begins_off};
-		if (!counts_here(&variants->items[v], place))
+		if (!counts_here(&variants->items[v], to))
 			continue;
-		int fd = counter_open(&request, c->cgroup >= 0 ? c->cgroup : place->task, place->cpu);
+		int fd = counter_open(&request, c->cgroup >= 0 ? c->cgroup : to->task, to->cpu);
 		*counter_at(c, p, track, v) = fd;
 		if (fd < 0)
 			return false;
@@ -135,15 +135,15 @@ static bool open_event(struct counting *c, const struct target *target, size_t e
 				  .type = answer->encoding.type,
 				  .threads_only = heirs_of(target) == HEIRS_THREADS,
 				  .of_cgroup = c->cgroup >= 0,
-				  .counters = c->places.list.count * c->n_columns};
+				  .counters = c->targets.list.count * c->n_columns};
 	size_t open = 0;
 	int os_errno = 0;
-	for (size_t p = 0; p < c->places.list.count && (os_errno == 0 || os_errno == ESRCH); p++) {
-		if (open_place(c, track, p, heirs_of(target), &open))
+	for (size_t p = 0; p < c->targets.list.count && (os_errno == 0 || os_errno == ESRCH); p++) {
+		if (open_target(c, track, p, heirs_of(target), &open))
 			continue;
 		os_errno = errno; /* ESRCH: a thread that has ended since it was listed */
-		attempt.task = c->kind == TARGET_COMMAND ? COUNTER_SELF : c->places.list.items[p].task;
-		attempt.cpu = c->places.list.items[p].cpu;
+		attempt.task = c->kind == TARGET_COMMAND ? COUNTER_SELF : c->targets.list.items[p].task;
+		attempt.cpu = c->targets.list.items[p].cpu;
 	}
 	if (open > 0 && (os_errno == 0 || os_errno == ESRCH))
 		return true;
@@ -168,7 +168,7 @@ static bool open_event(struct counting *c, const struct target *target, size_t e
 
 static bool open_counters(struct counting *c, const struct target *target, struct error *err)
 {
-	size_t n = c->n_columns * c->places.list.count;
+	size_t n = c->n_columns * c->targets.list.count;
 	struct descriptor_limit limit;
 	bool done = true;
 	c->counters = malloc((n + 1) * sizeof *c->counters);
@@ -233,7 +233,7 @@ static void close_counters(struct counting *c)
 }
 
 /* Is there a thread that had not started when the threads were listed? */
-static bool has_newcomer(const struct places *then, const struct places *now)
+static bool has_newcomer(const struct counter_targets *then, const struct counter_targets *now)
 {
 	for (size_t i = 0; i < now->list.count; i++) {
 		bool known = false;
@@ -249,20 +249,20 @@ static bool has_newcomer(const struct places *then, const struct places *now)
 static void forget_ended(struct counting *c)
 {
 	size_t kept = 0;
-	for (size_t p = 0; p < c->places.list.count; p++) {
+	for (size_t p = 0; p < c->targets.list.count; p++) {
 		bool open = c->n_columns == 0;
 		for (size_t i = 0; i < c->n_columns; i++)
 			open = open || c->counters[p * c->n_columns + i] >= 0;
 		if (!open)
 			continue;
-		c->places.list.items[kept] = c->places.list.items[p];
+		c->targets.list.items[kept] = c->targets.list.items[p];
 		memmove(c->counters + kept * c->n_columns, c->counters + p * c->n_columns,
 			c->n_columns * sizeof *c->counters);
 		kept++;
 	}
 	/* if none is left, the one reason for it is in the tracks */
 	if (kept)
-		c->places.list.count = kept;
+		c->targets.list.count = kept;
 }
 
 /* Counters for the threads of running processes. One that starts while they are opened may have been started by a
@@ -272,18 +272,18 @@ static bool open_threads(struct counting *c, const struct target *target, struct
 {
 	enum { ATTEMPTS = 50 };
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-		struct places now;
-		if (!places_find(&c->places, target, err) || !open_counters(c, target, err))
+		struct counter_targets now;
+		if (!counter_targets_find(&c->targets, target, err) || !open_counters(c, target, err))
 			return false;
 		/* when all have ended, what was counted of them can still be read */
-		bool again = places_find(&now, target, NULL) && has_newcomer(&c->places, &now);
-		places_free(&now);
+		bool again = counter_targets_find(&now, target, NULL) && has_newcomer(&c->targets, &now);
+		counter_targets_free(&now);
 		if (!again) {
 			forget_ended(c);
 			return true;
 		}
 		close_counters(c);
-		places_free(&c->places);
+		counter_targets_free(&c->targets);
 	}
 	error_set(err, ERROR_BUSY, "cannot count process %d: it starts threads faster than counters can be opened",
 		  (int)target->pids[0]);
@@ -353,8 +353,8 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 	if (c->kind == TARGET_PROCESSES)
 		return open_threads(c, target, err);
 	if (c->kind != TARGET_COMMAND)
-		return places_find(&c->places, target, err) && open_counters(c, target, err);
-	if (!vec_push(&c->places.list, ((struct counter_target){c->pid, -1})))
+		return counter_targets_find(&c->targets, target, err) && open_counters(c, target, err);
+	if (!vec_push(&c->targets.list, ((struct counter_target){c->pid, -1})))
 		return error_no_memory(err);
 	return open_counters(c, target, err) && (!target->n_regions || begin_regions(c, target, events, err));
 }
@@ -369,7 +369,7 @@ bool perf_prepare(struct backend *backend, const struct target *target, const st
 	*c = (struct counting){.backend = backend,
 			       .kind = target->kind,
 			       .begins_off = target->begins_off,
-			       .by_place = target->kind == TARGET_CPUS ? target->per_cpu : target->per_thread,
+			       .by_target = target->kind == TARGET_CPUS ? target->per_cpu : target->per_thread,
 			       .n_events = n,
 			       .cgroup = -1,
 			       .launch = {.go_fd = -1, .failed_fd = -1}};
@@ -387,7 +387,7 @@ pid_t perf_process(const struct counting *c) { return c->pid; }
 bool perf_turn(struct counting *c, bool on, struct error *err)
 {
 	c->was_on |= on;
-	for (size_t i = 0; i < c->n_columns * c->places.list.count; i++)
+	for (size_t i = 0; i < c->n_columns * c->targets.list.count; i++)
 		if (c->counters[i] >= 0 &&
 		    !(on ? counter_enable(c->counters[i]) : counter_disable(c->counters[i])))
 			return error_set_errno(err, ERROR_SYSTEM, errno,
@@ -417,7 +417,7 @@ static bool too_small(uint64_t count, double scale)
 	return scale < 1 && count > 0 && (double)count * scale < ROUNDED_LEAST;
 }
 
-/* The sum over an event's variants at one place. Each has been enabled all the time of the place; together they
+/* The sum over an event's variants at one target. Each has been enabled all the time of the target; together they
  * have run all that time, if each kind of core had a counter for it. */
 static bool read_place(const struct counting *c, const struct track *track, size_t p, struct counter_values *sum,
 		       size_t *open)
@@ -472,7 +472,7 @@ static const char *flaw(const struct counting *c, const struct track *track, con
 	return NULL;
 }
 
-/* The sum over places first … last-1. The reason, if any, is the track's or static. */
+/* The sum over targets first … last-1. The reason, if any, is the track's or static. */
 static void read_event(struct counting *c, size_t event, size_t first, size_t last, struct reading *r)
 {
 	struct track *track = &c->tracks[event];
@@ -514,7 +514,7 @@ bool perf_read_running(struct counting *c, struct reading *readings, struct erro
 {
 	(void)err;
 	for (size_t i = 0; i < c->n_events; i++)
-		read_event(c, i, 0, c->places.list.count, &readings[i]);
+		read_event(c, i, 0, c->targets.list.count, &readings[i]);
 	return true;
 }
 
@@ -537,23 +537,23 @@ static void correct_account(const struct counting *c, struct run *run)
 
 bool perf_stop(struct counting *c, struct run *run, struct error *err)
 {
-	size_t places = c->places.list.count, n = c->n_columns * places;
+	size_t targets = c->targets.list.count, n = c->n_columns * targets;
 	for (size_t i = 0; i < n; i++)
 		if (c->counters[i] >= 0)
 			counter_disable(c->counters[i]);
 	correct_account(c, run);
 	run->n_events = c->n_events;
-	run->n_rows = c->by_place ? places : 1;
+	run->n_rows = c->by_target ? targets : 1;
 	run->readings = arena_alloc(&run->arena, (run->n_rows * run->n_events + 1) * sizeof *run->readings);
 	if (!run->readings)
 		return error_no_memory(err);
 	for (size_t row = 0; row < run->n_rows; row++) {
 		for (size_t i = 0; i < c->n_events; i++) {
 			struct reading *r = &run->readings[row * c->n_events + i];
-			read_event(c, i, c->by_place ? row : 0, c->by_place ? row + 1 : places, r);
-			if (c->by_place) {
-				r->tid = c->kind == TARGET_CPUS ? 0 : c->places.list.items[row].task;
-				r->cpu = c->places.list.items[row].cpu;
+			read_event(c, i, c->by_target ? row : 0, c->by_target ? row + 1 : targets, r);
+			if (c->by_target) {
+				r->tid = c->kind == TARGET_CPUS ? 0 : c->targets.list.items[row].task;
+				r->cpu = c->targets.list.items[row].cpu;
 			}
 			if (r->why && !(r->why = arena_strdup(&run->arena, r->why)))
 				return error_no_memory(err);
@@ -567,7 +567,7 @@ void perf_end(struct counting *c)
 	close_counters(c);
 	probed_end(c->regions);
 	launch_abandon(&c->launch);
-	places_free(&c->places);
+	counter_targets_free(&c->targets);
 	if (c->cgroup >= 0)
 		close(c->cgroup);
 	free(c->tracks);

@@ -26,16 +26,16 @@ bool cpu_list_each(const char *text, bool (*each)(void *context, int cpu), void 
 	return *text == '\0' || *text == '\n';
 }
 
-static bool add(struct places *places, pid_t task, int cpu)
+static bool add(struct counter_targets *targets, pid_t task, int cpu)
 {
-	for (size_t i = 0; i < places->list.count; i++)
-		if (places->list.items[i].task == task && places->list.items[i].cpu == cpu)
+	for (size_t i = 0; i < targets->list.count; i++)
+		if (targets->list.items[i].task == task && targets->list.items[i].cpu == cpu)
 			return true;
-	return vec_push(&places->list, ((struct counter_target){task, cpu}));
+	return vec_push(&targets->list, ((struct counter_target){task, cpu}));
 }
 
 /* All threads of a process. */
-static bool add_threads(struct places *places, pid_t pid, struct error *err)
+static bool add_threads(struct counter_targets *targets, pid_t pid, struct error *err)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
@@ -48,7 +48,7 @@ static bool add_threads(struct places *places, pid_t pid, struct error *err)
 	}
 	bool done = true;
 	for (struct dirent *entry; done && (entry = readdir(directory));)
-		if (entry->d_name[0] != '.' && !add(places, (pid_t)atoi(entry->d_name), -1))
+		if (entry->d_name[0] != '.' && !add(targets, (pid_t)atoi(entry->d_name), -1))
 			done = error_no_memory(err);
 	closedir(directory);
 	return done;
@@ -65,19 +65,19 @@ static bool same_cpu(void *context, int cpu)
 	return false;
 }
 
-static bool add_cpus(struct places *places, const struct target *target, struct error *err)
+static bool add_cpus(struct counter_targets *targets, const struct target *target, struct error *err)
 {
 	char *online = file_read("/sys/devices/system/cpu/online", LIST_BYTES_MOST, NULL, err);
 	bool done = online != NULL;
 	if (done && target->n_cpus == 0)
-		done = cpu_list_each(online, add_cpu, places) || error_no_memory(err);
+		done = cpu_list_each(online, add_cpu, targets) || error_no_memory(err);
 	for (size_t i = 0; done && i < target->n_cpus; i++) {
 		int wanted = target->cpus[i];
 		cpu_list_each(online, same_cpu, &wanted);
 		if (wanted != -1) {
 			done = error_set(err, ERROR_NOT_FOUND, "CPU %d is not online", target->cpus[i]);
 			error_hint(err, "online are: %.200s", strtok(online, "\n"));
-		} else if (!add_cpu(places, target->cpus[i])) {
+		} else if (!add_cpu(targets, target->cpus[i])) {
 			done = error_no_memory(err);
 		}
 	}
@@ -85,24 +85,24 @@ static bool add_cpus(struct places *places, const struct target *target, struct 
 	return done;
 }
 
-bool places_find(struct places *places, const struct target *target, struct error *err)
+bool counter_targets_find(struct counter_targets *targets, const struct target *target, struct error *err)
 {
 	bool done = true;
-	*places = (struct places){0};
+	*targets = (struct counter_targets){0};
 	if (target->kind == TARGET_CPUS)
-		done = add_cpus(places, target, err);
+		done = add_cpus(targets, target, err);
 	for (size_t i = 0; done && target->kind == TARGET_PROCESSES && i < target->n_pids; i++)
-		done = add_threads(places, target->pids[i], err);
+		done = add_threads(targets, target->pids[i], err);
 	for (size_t i = 0; done && target->kind == TARGET_THREADS && i < target->n_pids; i++)
-		done = add(places, target->pids[i], -1) || error_no_memory(err);
+		done = add(targets, target->pids[i], -1) || error_no_memory(err);
 	if (!done)
-		places_free(places);
+		counter_targets_free(targets);
 	return done;
 }
 
-void places_free(struct places *places) { vec_free(&places->list); }
+void counter_targets_free(struct counter_targets *targets) { vec_free(&targets->list); }
 
-bool places_same(const struct places *a, const struct places *b)
+bool counter_targets_same(const struct counter_targets *a, const struct counter_targets *b)
 {
 	/* equal sizes and a ⊆ b: none is listed twice */
 	if (a->list.count != b->list.count)

@@ -12,16 +12,16 @@ struct counter_target {
 	int cpu;
 };
 
-struct places {
+struct counter_targets {
 	VEC(struct counter_target) list;
 };
 
 /* The threads (PROCESSES: all of each, THREADS: as given) or CPUs of a target, each once, in ascending order for
  * CPUs. A process or CPU that is not there is an error. */
-bool places_find(struct places *places, const struct target *target, struct error *err);
-void places_free(struct places *places);
+bool counter_targets_find(struct counter_targets *targets, const struct target *target, struct error *err);
+void counter_targets_free(struct counter_targets *targets);
 /* The same ones, in any order. */
-bool places_same(const struct places *a, const struct places *b);
+bool counter_targets_same(const struct counter_targets *a, const struct counter_targets *b);
 
 /* What of the tasks that a target starts is counted with it. */
 enum counter_heirs heirs_of(const struct target *target);

@@ -38,8 +38,8 @@ static bool read_existing(struct sampling *s, struct error *err)
 		return false;
 	if (s->kind == TARGET_CPUS)
 		done = existing_add_all(s->existing, s->request.data_addresses);
-	for (size_t i = 0; done && s->kind != TARGET_CPUS && i < s->places.list.count; i++)
-		done = existing_add(s->existing, s->places.list.items[i].task, s->request.data_addresses);
+	for (size_t i = 0; done && s->kind != TARGET_CPUS && i < s->targets.list.count; i++)
+		done = existing_add(s->existing, s->targets.list.items[i].task, s->request.data_addresses);
 	return done || error_no_memory(err);
 }
 
@@ -49,7 +49,7 @@ static bool open_processes(struct sampling *s, const struct target *target, stru
 {
 	enum { ATTEMPTS = 100 };
 	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-		struct places after;
+		struct counter_targets after;
 		struct error own = {0};
 		bool opened = sample_streams_open(s, &own);
 		if (!opened && own.os_errno != ESRCH) {
@@ -57,11 +57,11 @@ static bool open_processes(struct sampling *s, const struct target *target, stru
 				*err = own;
 			return false;
 		}
-		if (!places_find(&after, target, err))
+		if (!counter_targets_find(&after, target, err))
 			return false;
-		bool same = places_same(&s->places, &after);
-		places_free(&s->places);
-		s->places = after;
+		bool same = counter_targets_same(&s->targets, &after);
+		counter_targets_free(&s->targets);
+		s->targets = after;
 		if (same && opened)
 			return true;
 		sample_streams_close(s);
@@ -104,23 +104,23 @@ static bool set_up(struct sampling *s, const struct target *target, struct error
 			return false;
 	}
 	if (s->kind == TARGET_COMMAND) {
-		if (!vec_push(&s->places.list, ((struct counter_target){s->pid, -1})))
+		if (!vec_push(&s->targets.list, ((struct counter_target){s->pid, -1})))
 			return error_no_memory(err);
-	} else if (!places_find(&s->places, target, err)) {
+	} else if (!counter_targets_find(&s->targets, target, err)) {
 		return false;
 	}
 	if (s->request.places && !bounds_new(s->request.places, s->kind == TARGET_CPUS, &s->bounds, err))
 		return false;
-	for (size_t i = 0; s->bounds && s->kind != TARGET_CPUS && i < s->places.list.count; i++)
-		if (!bounds_started(s->bounds, (uint32_t)s->places.list.items[i].task, 0, false))
+	for (size_t i = 0; s->bounds && s->kind != TARGET_CPUS && i < s->targets.list.count; i++)
+		if (!bounds_started(s->bounds, (uint32_t)s->targets.list.items[i].task, 0, false))
 			return error_no_memory(err);
 	s->alike = true; /* unless a gap is drawn */
 	for (size_t i = 0; i < s->request.n_events; i++)
 		s->alike = s->alike && !s->tracks[i].redrawn;
 	if (!(s->kind == TARGET_PROCESSES ? open_processes(s, target, err) : sample_streams_open(s, err)))
 		return false;
-	for (size_t i = 0; s->kind != TARGET_CPUS && i < s->places.list.count; i++)
-		if (!vec_push(&s->tasks, s->places.list.items[i].task))
+	for (size_t i = 0; s->kind != TARGET_CPUS && i < s->targets.list.count; i++)
+		if (!vec_push(&s->tasks, s->targets.list.items[i].task))
 			return error_no_memory(err);
 	if (s->kind != TARGET_COMMAND && !s->own.path[0])
 		return read_existing(s, err);
@@ -135,7 +135,7 @@ static void perf_sampling_end(struct sampling *s)
 	sampling_turns_free(&s->turns);
 	bounds_free(s->bounds);
 	launch_abandon(&s->launch);
-	places_free(&s->places);
+	counter_targets_free(&s->targets);
 	window_free(&s->window);
 	vec_free(&s->tasks);
 	if (s->existing)

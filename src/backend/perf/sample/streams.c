@@ -179,7 +179,7 @@ static bool cannot_open(const struct sampling *s, enum counter_action action, co
 				  .cpu = s->kind == TARGET_CPUS ? cpu : COUNTER_ANY_CPU,
 				  .threads_only = s->heirs == HEIRS_THREADS,
 				  .of_cgroup = s->cgroup >= 0 && (track || s->own.path[0]),
-				  .counters = s->places.list.count * s->n_buffers * (s->request.n_events + 1)};
+				  .counters = s->targets.list.count * s->n_buffers * (s->request.n_events + 1)};
 	return failure_explain(os_errno, &attempt, machine_state(s->backend), err);
 }
 
@@ -302,11 +302,11 @@ static bool open_task(struct sampling *s, pid_t task, size_t first, size_t last,
 
 static bool find_buffers(struct sampling *s, struct error *err)
 {
-	struct places online;
+	struct counter_targets online;
 	struct target all = {.kind = TARGET_CPUS};
-	const struct places *cpus = &s->places;
+	const struct counter_targets *cpus = &s->targets;
 	if (s->kind != TARGET_CPUS) {
-		if (!places_find(&online, &all, err))
+		if (!counter_targets_find(&online, &all, err))
 			return false;
 		cpus = &online;
 	}
@@ -315,7 +315,7 @@ static bool find_buffers(struct sampling *s, struct error *err)
 	for (size_t b = 0; s->buffers && b < s->n_buffers; b++)
 		s->buffers[b] = (struct sample_buffer){.cpu = cpus->list.items[b].cpu, .fd = -1};
 	if (s->kind != TARGET_CPUS)
-		places_free(&online);
+		counter_targets_free(&online);
 	return s->buffers || error_no_memory(err);
 }
 
@@ -344,8 +344,8 @@ static bool open_tasks(struct sampling *s, struct error *err)
 				return false;
 		return true;
 	}
-	for (size_t p = 0; p < s->places.list.count; p++) {
-		if (open_task(s, s->places.list.items[p].task, 0, s->n_buffers, &gone, err))
+	for (size_t p = 0; p < s->targets.list.count; p++) {
+		if (open_task(s, s->targets.list.items[p].task, 0, s->n_buffers, &gone, err))
 			any = true;
 		else if (!gone)
 			return false;
@@ -368,7 +368,7 @@ bool sample_streams_open(struct sampling *s, struct error *err)
 		track->layout.registers = track->layout.sample_type & PERF_SAMPLE_REGS_USER ? record_registers()
 											    : 0;
 	}
-	limit_raise(&limit, s->places.list.count * s->n_buffers * (s->request.n_events + 1) +
+	limit_raise(&limit, s->targets.list.count * s->n_buffers * (s->request.n_events + 1) +
 				    s->n_buffers * (s->bounds ? s->bounds->places.n : 0));
 	bool done = open_tasks(s, &own) && open_probes(s, &own);
 	limit_restore(&limit);

@@ -104,14 +104,14 @@ struct sampling {
 	struct command command;
 	struct launch launch;
 	pid_t pid;
-	struct places places;  /* tasks or CPUs that were opened at first */
-	int cgroup;            /* of CPUs: the group's folder, whose tasks alone are sampled; -1: all */
-	struct own_cgroup own; /* … that is the program's own: all that is in it began there */
-	bool on;               /* samples are being taken */
-	bool alike;            /* all tasks have one gap, and it stays */
-	uint64_t alike_ns;     /* since when, of gaps that were redrawn before; 0 */
-	VEC(pid_t) tasks;      /* that live, until alike */
-	uint64_t born;         /* tasks, likewise */
+	struct counter_targets targets; /* tasks or CPUs that were opened at first */
+	int cgroup;                     /* of CPUs: the group's folder, whose tasks alone are sampled; -1: all */
+	struct own_cgroup own;          /* … that is the program's own: all that is in it began there */
+	bool on;                        /* samples are being taken */
+	bool alike;                     /* all tasks have one gap, and it stays */
+	uint64_t alike_ns;              /* since when, of gaps that were redrawn before; 0 */
+	VEC(pid_t) tasks;               /* that live, until alike */
+	uint64_t born;                  /* tasks, likewise */
 	struct sample_buffer *buffers;
 	size_t n_buffers;
 	int wakes; /* epoll's: readable when a ring wants to be read */
@@ -131,7 +131,7 @@ struct sampling {
 
 /* Of the user's stack, that a sample copies: asked, or a default (0), within what the kernel takes. */
 uint32_t streams_stack_bytes(enum profile_stacks stacks, uint32_t asked);
-/* Opens everything for s->places, disabled. */
+/* Opens everything for s->targets, disabled. */
 bool sample_streams_open(struct sampling *s, struct error *err);
 void sample_streams_close(struct sampling *s);
 /* Opens the sampled events of s->tasks once more, at their mean gaps, disabled. A task that has ended is left
