@@ -95,12 +95,11 @@ static void print_case(const struct option_row *row, const char *with)
 }
 
 /* Of a word of its own; what may be left out is behind '='. */
-static bool needs_argument(const struct option_row *row) { return row->argument && *row->argument != '['; }
 
 static void bash_arguments(const struct option_row *rows)
 {
 	for (; rows && rows->help; rows++) {
-		if (!is_option(rows) || !needs_argument(rows))
+		if (!is_option(rows) || !option_needs_argument(rows))
 			continue;
 		const struct argument_words *kind = kind_of(rows);
 		fputs("\t\t", stdout);
@@ -260,12 +259,12 @@ static void zsh(void)
 			for (int letter = 0; letter < (option->letter ? 2 : 1); letter++) {
 				fputs(" \\\n\t\t'*", stdout);
 				if (letter)
-					printf("-%c%s[", option->letter, needs_argument(option) ? "+" : "");
+					printf("-%c%s[", option->letter, option_needs_argument(option) ? "+" : "");
 				else
-					printf("--%s%s[", option->name, needs_argument(option) ? "=" : "");
+					printf("--%s%s[", option->name, option_needs_argument(option) ? "=" : "");
 				print_description(option->help, true);
 				putchar(']');
-				if (needs_argument(option)) {
+				if (option_needs_argument(option)) {
 					const struct argument_words *kind = kind_of(option);
 					if (has_words(option)) {
 						printf(has_files(option) ? ":%s:{ _files; compadd -- " : ":%s:(",
@@ -326,7 +325,7 @@ static void fish(void)
 			fputs(" -d '", stdout);
 			print_description(option->help, false);
 			putchar('\'');
-			if (needs_argument(option)) {
+			if (option_needs_argument(option)) {
 				const struct argument_words *kind = kind_of(option);
 				if (has_words(option)) {
 					fputs(has_files(option) ? " -r -F -a '" : " -x -a '", stdout);

@@ -45,7 +45,7 @@ static bool apply_row(const struct option_row *row, const char *value, options_a
 	return false;
 }
 
-static bool needs_argument(const struct option_row *row, struct error *err)
+static bool argument_missing(const struct option_row *row, struct error *err)
 {
 	return error_set(err, ERROR_USAGE, "option '--%s' needs an argument: %s", row->name, row->argument);
 }
@@ -61,9 +61,9 @@ static bool parse_long(const struct option_row *rows, int argc, char **argv, int
 			continue;
 		if (!row->argument && value)
 			return error_set(err, ERROR_USAGE, "option '--%s' takes no argument", row->name);
-		if (row->argument && !value && *row->argument != '[') {
+		if (option_needs_argument(row) && !value) {
 			if (*at + 1 >= argc)
-				return needs_argument(row, err);
+				return argument_missing(row, err);
 			value = argv[++*at];
 		}
 		return apply_row(row, value, apply, context, err);
@@ -93,7 +93,7 @@ static bool parse_letters(const struct option_row *rows, int argc, char **argv, 
 		const char *value = letter + 1;
 		if (!*value) {
 			if (*at + 1 >= argc)
-				return needs_argument(row, err);
+				return argument_missing(row, err);
 			value = argv[++*at];
 		}
 		return apply_row(row, value, apply, context, err);
@@ -151,7 +151,7 @@ void options_help(const struct option_row *rows, FILE *out)
 		int column = row->letter ? fprintf(out, "  -%c, --%s", row->letter, row->name)
 					 : fprintf(out, "      --%s", row->name);
 		if (row->argument)
-			column += fprintf(out, *row->argument == '[' ? "%s" : " %s", row->argument);
+			column += fprintf(out, option_needs_argument(row) ? " %s" : "%s", row->argument);
 		if (column + 2 > INDENT) {
 			fputc('\n', out);
 			column = 0;

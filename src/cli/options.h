@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/vec.h"
@@ -24,6 +25,12 @@ struct option_row {
 	const char *help;
 	int id; /* for apply() */
 };
+
+/* Behind "[=" stands what may be left out. ("[NAME=]PLACE" is an argument like any other.) */
+static inline bool option_needs_argument(const struct option_row *row)
+{
+	return row->argument && strncmp(row->argument, "[=", 2) != 0;
+}
 
 /* Called for each option in order; value is NULL for options without an argument and borrowed otherwise (it lives
  * as long as argv). The error's text need not name the option: it is put in front. */

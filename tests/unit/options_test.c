@@ -58,6 +58,10 @@ static void test_forms(void)
 	ACCEPTED("-r5 true", r.repetitions == 5, "a letter's argument may stick to it");
 	ACCEPTED("-r 5 true", r.repetitions == 5, "or follow");
 	ACCEPTED("--repetitions 5 true", r.repetitions == 5, "so may a name's");
+	ACCEPTED("--region main true", r.regions.count == 1 && strcmp(r.command[0], "true") == 0,
+		 "a part of its argument may be left out, not all of it");
+	ACCEPTED("--on model:host --sampled true", r.sampled && strcmp(r.command[0], "true") == 0,
+		 "of an option that may stand alone, the next word is none of its own");
 	ACCEPTED("--repetitions=5 true", r.repetitions == 5, "or stand after '='");
 	ACCEPTED("-r 0x10 true", r.repetitions == 16, "numbers may be hexadecimal");
 	ACCEPTED("-vvr3 true", r.verbose == 2 && r.repetitions == 3, "letters may be joined");
