@@ -29,8 +29,9 @@ static void overview(void)
 	      "  tare count -a --for 10               all CPUs, 10 seconds\n"
 	      "  tare list events cache               events with 'cache' in name or definition\n"
 	      "\n"
-	      "exit status: 0 done; 2 wrong usage; 3 cannot measure. A program that tare runs\n"
-	      "passes its own status through (128+N when signal N ended it).\n",
+	      "exit status: 0 done; 1 a counter is wrong, a gate failed or --fail-if holds;\n"
+	      "2 wrong usage; 3 cannot measure; 124 --timeout ended the program. A program that\n"
+	      "tare runs passes its own status through (128+N when signal N ended it).\n",
 	      stdout);
 }
 

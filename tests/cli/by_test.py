@@ -105,6 +105,9 @@ lines = [e for e in report["breakdown"]["events"] if e["event"] == "code-lines:u
 ok(lines["total"] is None and "cannot be added up over places" in lines["why"], "what has no sum over places is not broken down, with the reason", lines)
 ok(every(row["module"] == HERE and row["file"].endswith("places.s") for row in report["breakdown"]["rows"]),
    "rows say the module and the source file", report["breakdown"]["rows"])
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/man/tare-count.1.scd"), encoding="utf-8") as file:
+    listed = re.sub(r"\([^)]*\)|\s", "", re.search(r"columns of \*--by-file\* are: (.*?); with", file.read(), re.S)[1]).split(",")
+equal(read("by.tsv").splitlines()[0].split("\t"), listed, "the file has the columns that tare-count(1) lists")
 rows = [row for row in table() if row["event"] == "instructions:u"]
 equal([row["name"] for row in rows], ["twice", "_start", "copies", "nameless", ""], "the file has them in order, and a last line")
 equal((rows[-1]["kind"], rows[-1]["count"], rows[-1]["cumulative_share"]), ("total", "4017", "1"), "that is the total")

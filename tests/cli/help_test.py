@@ -67,6 +67,12 @@ if os.uname().machine == "x86_64":
         ok(counted[0] > 80 and counted[1] > 100, "README: more than 80 exact events, and more than 100 of models", counted)
     else:
         skip("the engine does not work here", "README: more than 80 exact events, and more than 100 of models")
+with open(f"{ROOT}/docs/man/tare.1.scd", encoding="utf-8") as file:
+    sections = dict(re.findall(r"^# ([A-Z ]+)\n(.*?)(?=^# |\Z)", file.read(), re.M | re.S))
+equal(sorted(re.findall(r"^\*([a-z]+)\*$", sections["SOURCES"], re.M)), sorted(set(SCHEMA["$defs"]["estimate"]["properties"]["source"]["enum"]) - {"none"}), "tare(1) has the sources of reports")
+statuses = re.findall(r"^\*(\d+)\*$", sections["EXIT STATUS"], re.M)
+equal(statuses, ["0", "1", "2", "3", "124"], "tare(1) has tare's own exit statuses")
+ok(every(re.search(rf"\b{status} ", overview.out.split("exit status:")[1]) for status in statuses), "so does help", overview)
 
 # ---- completion ----
 for shell in ("bash", "zsh", "fish"):

@@ -24,6 +24,16 @@ equal([(tlb["name"], tlb["entries"], tlb["pages_per_entry"]) for tlb in r12000["
 ok(every(key in rows[0] for key in ("cpu", "cpus", "architecture", "kernel", "hostname", "pmu", "hypervisor")),
    "the JSON says of this machine what it is", rows[0])
 
+# ---- the manual: the format's page, which machine_file_test holds to the code, has the same keys ----
+DOCUMENTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
+with open(f"{DOCUMENTS}/data/machines/README.md", encoding="utf-8") as file:
+    rows = re.findall(r"^\| (`[^|]*) \|", file.read().split("## Format")[1], re.M)
+with open(f"{DOCUMENTS}/docs/man/tare-machines.5.scd", encoding="utf-8") as file:
+    page = file.read()
+keys = {key for row in rows for key in re.findall(r"`([a-z_]+)`", row)}
+ok(len(keys) > 45, "the format's page has keys", keys)
+equal(set(re.findall(r"\*([a-z_]+)\*", page.split("# [machine]")[1].split("# FILES")[0])), keys, "tare-machines(5) has its keys")
+
 # ---- one ----
 for name in NAMES:
     seen = tare("list", "machines", name)

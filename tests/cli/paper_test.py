@@ -85,7 +85,7 @@ def korn():
     table = s.table("Table 2")
     pairs = list(zip(table[::2], table[1::2]))
     equal([theirs["perfex within 10%"] for theirs, _ in pairs], ["30,000", "20,000", "5,000", "NA"], "korn: Table 2 has the paper's figures")
-    ok(all(theirs["source"] == "paper" and ours["source"] not in ("paper", "") for theirs, ours in pairs), "korn: each row says where it is from", table)
+    ok(every(theirs["source"] == "paper" and ours["source"] not in ("paper", "") for theirs, ours in pairs), "korn: each row says where it is from", table)
 
     # the law reproduces the paper's thresholds from its overheads: on the grid that its columns and text show
     grid = [250, 2000, 5000, 10000, 20000, 30000, 40000, 50000, 100000]
@@ -205,7 +205,7 @@ def safford():
     equal(len(rows), 6, "safford: Table 5.6 has its six events")
     for event, row in rows.items():
         equal(number(row["program only, here"]) + number(row["difference, here"]), number(row["with libraries, here"]), f"safford: Table 5.6: {event}: the libraries' part is the difference")
-    ok(all(number(row["difference, here"]) > 0 for row in rows.values()), "safford: Table 5.6: the libraries add to each event, as in the paper", rows)
+    ok(every(number(row["difference, here"]) > 0 for row in rows.values()), "safford: Table 5.6: the libraries add to each event, as in the paper", rows)
     equal(rows["Data read"]["simulator, paper"], "441127", "safford: Table 5.6 has the paper's numbers")
     rows = {row["event"]: row for row in s.table("Table 5.7")}
     equal(rows["number of times loop body executed"]["here"], "105,196", "safford: Table 5.7: the loop is executed once a character")
@@ -253,7 +253,7 @@ def wu():
     for figure, least, most in (("Figure 2", 0, 1), ("Figure 3", 0, 1), ("Figure 4", 0, math.inf)):
         block = s.under(figure, "figure")[0]
         ok(block["bars"] and block["categories"] == names and len(block["series"]) == 9, f"wu: {figure} has a cluster of nine bars for each program", block["categories"])
-        ok(all(series["x"] == [1, 2] and all(y is None or least <= y <= most for y in series["y"]) for series in block["series"]), f"wu: {figure}: each within the measure's bounds", block["series"])
+        ok(every(series["x"] == [1, 2] and every(y is None or least <= y <= most for y in series["y"]) for series in block["series"]), f"wu: {figure}: each within the measure's bounds", block["series"])
         table = s.table(figure)
         first = block["series"][0]
         equal([row[first["name"]] for row in table], [f"{y:.4f}" for y in first["y"]], f"wu: {figure}: the table has the figure's numbers")
@@ -288,14 +288,14 @@ def zagha():
     for figure, end in (("Figure 4", ""), ("Figure 5", ", tuned")):
         drawn = s.under(figure, "figure")
         equal([block["title"] for block in drawn], [f"{figure}: {sweep} sweep{end}" for sweep in "XYZ"], f"zagha: {figure} has a drawing of each sweep")
-        ok(all(line["x"] == [16, 44, 72, 100, 128] and len(line["y"]) == 5 for block in drawn for line in block["series"]), f"zagha: {figure}: over the size of the grid", drawn)
+        ok(every(line["x"] == [16, 44, 72, 100, 128] and len(line["y"]) == 5 for block in drawn for line in block["series"]), f"zagha: {figure}: over the size of the grid", drawn)
     # N = 128: a plane is a power of two
     z = s.under("Figure 4", "figure")[2]["series"][0]["y"], s.under("Figure 5", "figure")[2]["series"][0]["y"]
     ok(z[0][-1] > 0.9 and z[1][-1] < 0.5, "zagha: the spike at 128 is gone by padding", z)
 
     # false sharing
     lines = s.figure("Figure 6")
-    ok(lines["interventions, untuned"]["x"] == [1, 2, 4, 8] and all(a > 5 * b for a, b in zip(lines["interventions, untuned"]["y"][1:], lines["interventions, tuned"]["y"][1:])),
+    ok(lines["interventions, untuned"]["x"] == [1, 2, 4, 8] and every(a > 5 * b for a, b in zip(lines["interventions, untuned"]["y"][1:], lines["interventions, tuned"]["y"][1:])),
        "zagha: Figure 6: sums in one line have interventions, sums apart have not", lines)
     lines = s.figure("Figure 7")
     equal(sorted(lines), ["tuned, measured", "tuned, modelled", "untuned, measured", "untuned, modelled"], "zagha: Figure 7 has what was measured and what is modelled")

@@ -127,7 +127,22 @@ equal(out.split()[2::4] + out.split()[3::4], ["wrong"] * 3 + ["0"] * 3, "memory 
 equal(again, out, "its places are the same in each run")
 equal(count, other_count, "and so are the counts")
 
+
 # ---- what file systems, the process and its surroundings say ----
+def files_of_manual():
+    """The paths that tare-count(1) lists as served. A name is in the folder of the path before it, or in one that ends in a colon."""
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/man/tare-count.1.scd"), encoding="utf-8") as file:
+        listed = re.search(r"these files have the same text everywhere:(.*?)\n- ", file.read(), re.S)[1]
+    paths, folder = [], "/"
+    for name, behind in re.findall(r"_(/?[a-z][\w/-]*?)_([,;:.\s])", listed):
+        path = os.path.join(folder, name)
+        if behind != ":":
+            paths.append(path)
+        if name.startswith("/"):
+            folder = path if behind == ":" else os.path.dirname(path)
+    return paths
+
+
 ATTRIBUTES = """import mmap, os, re, signal, sys
 def attributes(st):
     return st.st_dev >> 28 > 0, st.st_ino >> 50 > 0, st.st_blksize, st.st_blocks
@@ -152,13 +167,29 @@ large = mmap.mmap(-1, 3 << 20)
 print("auxv", open("/proc/self/auxv", "rb").read().hex())
 print("boot", open("/proc/sys/kernel/random/boot_id").read().strip(), open("/proc/stat").read().count("cpu"))
 print("uuid", re.fullmatch("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}\\n", open("/proc/sys/kernel/random/uuid").read()) is not None)
+for path in sys.argv[2:]:
+    try:
+        file = os.open(path, os.O_RDONLY)
+        print("served" if "shown by tare" in os.readlink("/proc/self/fd/%d" % file) else "NOT SERVED", path)
+    except OSError:
+        print("absent", path)
+print("release", os.uname().release)
+try:
+    print("terminal", *os.get_terminal_size(os.openpty()[1]))
+except OSError:
+    print("terminal", None)
 try:
     os.getxattr(sys.argv[1], "user.none")
 except OSError as error:
     print("attribute", error.errno)
 """
 if os.path.exists("/usr/bin/python3"):
-    out, count, _ = shown("-IS", "-c", ATTRIBUTES, "folder1", program="/usr/bin/python3")
+    listed = files_of_manual()
+    out, count, _ = shown("-IS", "-c", ATTRIBUTES, "folder1", *listed, program="/usr/bin/python3")
+    equal((len(listed), "NOT SERVED" in out), (25, False), "each file that tare-count(1) lists is served, where the machine has it")
+    ok(out.count("\nserved /") > 10, "... and it has most of them", out)
+    equal(line(out, "release"), "release 6.1.0", "the kernel's release is served")
+    ok(line(out, "terminal") in ("terminal 80 24", "terminal None"), "a terminal, where one can be made, has 80 columns and 24 lines", out)
     equal(line(out, "file"), "file True True 4096 16 2 5000", "a file has blocks of 4096 bytes, and as many as its size takes")
     equal(line(out, "link"), "link True True 4096 0 1", "a symbolic link has none")
     equal(line(out, "folder"), "folder True True 4096 8 1 4096", "a directory has 4096 bytes and one link")

@@ -144,6 +144,23 @@ with open(STORE, "rb") as database, open(STORE + "-wal", "rb") as log:
 ok(b"s3cr3t" not in bytes_ and b"OMP_NUM_THREADS=3" in bytes_, "of the environment only what is allowed is kept")
 equal({os.stat(path).st_mode & 0o777 for path in (STORE, STORE + "-wal", STORE + "-shm")}, {0o600}, "nobody else can read the store")
 
+# ---- what tare-store(5) says of the file ----
+with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/man/tare-store.5.scd"), encoding="utf-8") as file:
+    page = file.read()
+listed = re.findall(r"[A-Z][A-Z0-9_]*\*?", re.search(r"kept with a run: (.*?)\. No other", page, re.S)[1].replace("\\", ""))
+asked = {name.replace("*", "X"): "" for name in listed}  # "": none of them steers anything
+equal(kept("count", "-e", "page-faults", "true", env=environment(**asked, TARE_STORE=os.path.abspath("page.db"))).code, 0, "a run with each variable that tare-store(5) lists")
+base = sqlite3.connect("page.db")
+words = base.execute("SELECT environment FROM runs").fetchone()[0].split(b"\0")
+ok(len(listed) > 30 and set(asked) <= {word.decode().split("=")[0] for word in words}, "... keeps each of them, in texts that a zero byte ends", (listed, words))
+equal([base.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")],
+      [int(re.search(r"application id (0x[0-9a-f]+)", page)[1], 16), int(re.search(r"now (\d+)\.", page)[1])], "tare-store(5) has the store's application id and version")
+tables = {row[0] for row in base.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")}
+equal(tables, set(re.findall(r"\*([a-z_]+)\*", "".join(re.findall(r"^(\*[a-z_]+\*(?:, \*[a-z_]+\*)*)$", page, re.M)))), "... and its tables")
+columns = {row[1] for name in ("runs", "machines") for row in base.execute(f"PRAGMA table_info({name})") if not row[1].startswith("side_")}
+ok(len(columns) > 30 and columns <= set(re.findall(r"\b_([a-z_]+)_(?!\w)", page)), "... and the columns of runs and machines", columns - set(re.findall(r"\b_([a-z_]+)_(?!\w)", page)))
+base.close()
+
 # ---- the git commit ----
 os.makedirs("tree/sub", exist_ok=True)
 commit = "0123456789abcdef0123456789abcdef01234567"

@@ -43,7 +43,7 @@ row = verdicts(r)[("page-faults:u", "command")]
 ok(row["verdict"] == "exact" and row["source"] == "os" and row["witnesses"] == ["arithmetic"] and not row["fault"],
    "page faults on first touch are exact, by arithmetic", row)
 equal(len({p["size"] for p in r["points"]}), 6, "a quick look has six sizes")
-ok(all(len(p["observed"]) == 10 or (p["interface"] == "region" and p["refused"] == 10) for p in r["points"]), "each of ten executions", r["points"][:2])
+ok(every(len(p["observed"]) == 10 or (p["interface"] == "region" and p["refused"] == 10) for p in r["points"]), "each of ten executions", r["points"][:2])
 equal(r["verification"], 1, "it is kept as verification 1")
 plain = parsed(tare("count", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true").out, "a count after it")
 row = plain["results"][0]
@@ -117,7 +117,7 @@ seen = [json.loads(line) for line in tare("count", "-I", "50", "--json", "-o", "
 equal([row["counts"][0]["trust"] for row in seen], ["verified" if row["counts"][0]["value"] >= 20 else "biased" for row in seen], "noisy: verified where the interval itself has enough events")
 planted("counts nothing here")
 rows = [json.loads(line) for line in tare("count", "-I", "50", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "sleep", "0.12").out.splitlines()[:-1]]
-ok(all(row["counts"][0]["value"] or "counts nothing here" in row["counts"][0].get("why", "") for row in rows), "a 0 of a counter that counts nothing here is no count", rows)
+ok(every(row["counts"][0]["value"] or "counts nothing here" in row["counts"][0].get("why", "") for row in rows), "a 0 of a counter that counts nothing here is no count", rows)
 bare = tare("count", "--no-store", "-I", "50", "--json", "-o", "-", "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "sleep", "0.12").out.splitlines()[:-1]
 equal({json.loads(line)["counts"][0]["trust"] for line in bare}, {"unverified"}, "without a store intervals are unverified")
 

@@ -80,7 +80,7 @@ equal(found["programs"][4]["events"][ORDER.index("dtlb-misses:u")], {"event": "d
 for columns in (60, 80, 200):
     seen = models(recording("model.json", "model", modelled), recording("hw.json", "hw", counted), env=dict(ENV, COLUMNS=str(columns)))
     has(seen.out, f"+45 % {COMPARED[-1]}", f"the report names the worst program, at {columns} columns")
-    ok(all(len(line) <= max(columns, 80) for line in seen.out.splitlines()), "... in lines that are not longer", seen)
+    ok(every(len(line) <= max(columns, 80) for line in seen.out.splitlines()), "... in lines that are not longer", seen)
 has(" ".join(seen.out.split()), "Not compared: lua (not installed).", "... and what was not compared")
 
 # ---- what cannot be compared ----

@@ -29,7 +29,7 @@ def bars(number):
 PLOT = 220
 one = bars(1)
 equal([(bar[0], bar[4]) for bar in one], [(40, "sampled"), (20, "executed"), (10, "sampled"), (0, "executed")], "Figure 1 has a bar of samples and one of executions for each instruction")
-ok(all(abs(bar[1] - PLOT * bar[0] / 40) < 0.02 for bar in one), "as high as their parts", one)
+ok(every(abs(bar[1] - PLOT * bar[0] / 40) < 0.02 for bar in one), "as high as their parts", one)
 ok(one[0][5].startswith("<b>hot\\x1b[31m+0x4: 40.000% of samples"), "names of the program's files are text", one[0][5])
 for number, name in ((2, "NRMSE"), (3, "sample coverage"), (4, "order deviation")):
     drawn = bars(number)
@@ -44,7 +44,7 @@ for number, name in ((2, "NRMSE"), (3, "sample coverage"), (4, "order deviation"
     if number == 4:
         low, high = math.floor(math.log10(min(bar[0] for bar in seen))), math.ceil(math.log10(max(bar[0] for bar in seen)))
         scale = lambda v: (math.log10(v) - low) / (high - low)
-    ok(all(abs(bar[1] - PLOT * scale(bar[0])) < 0.02 for bar in seen), f"a bar's height is its {name} on the axis", seen[:3])
+    ok(every(abs(bar[1] - PLOT * scale(bar[0])) < 0.02 for bar in seen), f"a bar's height is its {name} on the axis", seen[:3])
 browser = next((b for b in ("chromium", "chromium-browser", "google-chrome") if shutil.which(b)), None)
 if browser:
     for scheme in ("", "dark"):
@@ -106,15 +106,15 @@ ok(0 < study["executed_branches"] < study["executed_instructions"] and first["to
 ok(first["samples"] > 100 and first["lost"] == 0, "the shortest period has samples", first)
 ok(0.8 < first["overlap"] <= 1 and first["top_chance"] > 0.99, "by function the samples are where the instructions are", first)
 ok(first["elsewhere"] * 50 < first["samples"], "what was sampled was executed in the exact run, too", first)
-ok(all(row["samples"] > next_row["samples"] for row, next_row in zip(periods, periods[1:]) if row["samples"] > 30),
+ok(every(row["samples"] > next_row["samples"] for row, next_row in zip(periods, periods[1:]) if row["samples"] > 30),
    "longer periods have fewer samples", [row["samples"] for row in periods])
-ok(all(0 <= row[key] <= 1 for row in periods for key in ("nrmse", "sample_coverage", "overlap", "total_variation", "key_matching_10")
+ok(every(0 <= row[key] <= 1 for row in periods for key in ("nrmse", "sample_coverage", "overlap", "total_variation", "key_matching_10")
        if row[key] is not None), "measures are within their bounds", periods)
-ok(all(row["samples"] or row["nrmse"] is None for row in periods), "a period without samples has no error, rather than 0")
+ok(every(row["samples"] or row["nrmse"] is None for row in periods), "a period without samples has no error, rather than 0")
 equal([row["measure"] for row in study["error_rises_with_period"]],
       ["nrmse", "sample_coverage", "order_deviation", "total_variation", "weight_matching_10", "key_matching_10", "kendall", "top_chance"],
       "the rule is tested for each measure")
-ok(all(row["p"] is None or 0 <= row["p"] <= 1 for row in study["error_rises_with_period"]), "with its probability")
+ok(every(row["p"] is None or 0 <= row["p"] <= 1 for row in study["error_rises_with_period"]), "with its probability")
 
 # ---- the suite, of the two programs that a PATH has ----
 os.mkdir("bin")
@@ -124,7 +124,8 @@ os.mkdir("inputs")
 seen = tare(*SAMPLING, "--suite", "--json", env=environment(PATH=os.path.abspath("bin"), TMPDIR=os.path.abspath("inputs")))
 suite = json.loads(seen.err) if seen.code == 0 else {"programs": [], "findings": []}
 equal([row["program"] for row in suite["programs"] if row["why"] is None], ["gzip", "sha256sum"], "the suite studies the programs that are installed")
-ok(seen.out == "" and len(suite["programs"]) >= 16 and all(row["why"] in (None, "not installed") for row in suite["programs"]), "says which are not, and shows no output of theirs", seen)
+ok(seen.out == "" and every(row["why"] in (None, "not installed") for row in suite["programs"]), "says which are not, and shows no output of theirs", seen)
+equal(len(suite["programs"]), 17, "tare-verify(1): seventeen programs of a Debian machine")
 equal(os.listdir("inputs"), [], "its inputs are gone")
 ok([row["finding"] for row in suite["findings"]][:2] == ["nrmse_no_trend", "coverage_falls"] and all(row["of"] <= 2 and row["verdict"] != "differs" for row in suite["findings"][1:]),
    "two programs are too few to tell", suite["findings"])
