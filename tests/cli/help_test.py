@@ -110,6 +110,8 @@ ok("ipc" in completed("tare", "count", "-m", "ip"), "bash completes metrics")
 # ---- topics ----
 topics = re.findall(r"^  ([a-z-]+) +[A-Z]", overview.out.split("topics of")[1].split("examples:")[0], re.M)
 equal(sorted(topics), sorted(name[:-3] for name in os.listdir(f"{ROOT}/docs/topics")), "help lists the topics of docs/topics")
+with open(f"{ROOT}/docs/man/tare-help.1.scd", encoding="utf-8") as file:
+    equal(sorted(re.findall(r"\*([a-z-]+)\*(?=,|\n\t)", file.read().split("topic, it shows")[1].split("*tare version*")[0])), sorted(topics), "tare-help(1) lists them")
 helps = {command: tare(command, "--help").out for command in commands}
 for topic in topics:
     shown = tare("help", topic)

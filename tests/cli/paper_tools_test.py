@@ -35,6 +35,13 @@ def counts(text):
     return seen
 
 
+# ---- the manual ----
+for name in ("perfex", "run_p5mon"):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), f"../../docs/man/{name}.1.scd"), encoding="utf-8") as file:
+        listed = re.findall(r"^\*(-[a-zA-Z]+)", file.read().split("# OPTIONS")[1], re.M)
+    helped = [option.replace("KEY", "") for option in re.findall(r"^  (-[a-zA-Z]+)", tool(name, "--help").out, re.M)]
+    ok(len(helped) > 3 and set(helped) - {"-h"} == set(listed), f"{name}(1) has the options of '{name} --help'", (helped, listed))
+
 # ---- perfex ----
 ran = tool("perfex", "-e", "15", "-e", "19", "./hello", TARE_ON="exact")
 equal(ran.code, 0, "perfex -e 15 -e 19: the program's own status")
