@@ -149,7 +149,8 @@ with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/m
     page = file.read()
 listed = re.findall(r"[A-Z][A-Z0-9_]*\*?", re.search(r"kept with a run: (.*?)\. No other", page, re.S)[1].replace("\\", ""))
 asked = {name.replace("*", "X"): "" for name in listed}  # "": none of them steers anything
-equal(kept("count", "-e", "page-faults", "true", env=environment(**asked, TARE_STORE=os.path.abspath("page.db"))).code, 0, "a run with each variable that tare-store(5) lists")
+PAGE = environment(TARE_STORE=os.path.abspath("page.db"))
+equal(kept("count", "-e", "page-faults", "true", env={**PAGE, **asked}).code, 0, "a run with each variable that tare-store(5) lists")
 base = sqlite3.connect("page.db")
 words = base.execute("SELECT environment FROM runs").fetchone()[0].split(b"\0")
 ok(len(listed) > 30 and set(asked) <= {word.decode().split("=")[0] for word in words}, "... keeps each of them, in texts that a zero byte ends", (listed, words))
@@ -159,7 +160,13 @@ tables = {row[0] for row in base.execute("SELECT name FROM sqlite_master WHERE t
 equal(tables, set(re.findall(r"\*([a-z_]+)\*", "".join(re.findall(r"^(\*[a-z_]+\*(?:, \*[a-z_]+\*)*)$", page, re.M)))), "... and its tables")
 columns = {row[1] for name in ("runs", "machines") for row in base.execute(f"PRAGMA table_info({name})") if not row[1].startswith("side_")}
 ok(len(columns) > 30 and columns <= set(re.findall(r"\b_([a-z_]+)_(?!\w)", page)), "... and the columns of runs and machines", columns - set(re.findall(r"\b_([a-z_]+)_(?!\w)", page)))
+others = [row[1] for row in base.execute("PRAGMA table_info(runs)") if row[1] not in ("id", "uuid")]
+for _ in range(32):
+    base.execute(f"INSERT INTO runs (uuid, {', '.join(others)}) SELECT randomblob(16), {', '.join(others)} FROM runs WHERE id = 1")
+base.commit()
 base.close()
+equal([len(re.findall(r"^ *\d+ .*\d{4}-\d\d-\d\d \d\d:\d\d", kept("list", "runs", *more, env=PAGE).out, re.M)) for more in ([], ["--all"])], [30, 33],
+      "the list has the newest 30 runs, and with --all every one")
 
 # ---- the git commit ----
 os.makedirs("tree/sub", exist_ok=True)
