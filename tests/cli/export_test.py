@@ -307,6 +307,7 @@ threads, p = firefox(planted("shares", "firefox"))
 equal(threads, {("prog, cycles:u (samples)", "10", 10): {"main;work": 60, "main;work;inl1;inl2": 40, "main;work;work": 30, "[kernel]": 10},
                 ("wor<k>er, cycles:u (samples)", "10", 11): {"main;work": 40, "main;work;lib_f": 20}, ("prog, page-faults (samples)", "10.1", 10): {"main;work": 5}},
       "Firefox Profiler: a thread of each event and thread, with its stacks")
+equal(p["meta"]["preprocessedProfileVersion"], 60, "its format has the version that tare-report(1) names")
 frames = p["shared"]["frameTable"]
 equal(list(zip(frames["address"], frames["inlineDepth"], frames["line"]))[2:5], [(2, 2, 5), (2, 1, 7), (2, 0, 21)], "inlined frames have the address of their place, a depth and their line")
 equal([lib["codeId"] for lib in p["libs"]], ["abcd12", None, None], "libraries have build ids")

@@ -116,7 +116,8 @@ for seed in range(1, 9):
 # ---- refused, with the reason ----
 for words, reason in ((["--seed=1"], "--seed needs --sampled"), (["--sampled=2"], "'2' is not a share"), (["--sampled=1/3"], "'1/3' is not a share"),
                       (["--sampled", "--by", "function"], "--sampled does not go with --by"),
-                      (["--sampled", "--region", "main"], "--sampled does not go with --region"),
+                      (["--sampled", "--region", "main"], "--sampled does not go with --region"), (["--sampled=1/128"], "'1/128' is not a share"),
+                      (["--sampled", "--per-process"], "--sampled does not go with --per-process"), (["--sampled", "--per-thread"], "--sampled does not go with --per-thread"),
                       (["--sampled", "--confidence", "99"], "--sampled does not go with --confidence 99")):
     seen = tare("count", "--on", "model:zen4", "--no-store", "-e", "l1d-misses", *words, "--", "./work", "c")
     ok(seen.code == 2 and reason in seen.err, f"{' '.join(words)} is refused", seen)
@@ -124,6 +125,11 @@ seen = tare("count", "--on", "exact", "--no-store", "--sampled", "--", "./work",
 ok(seen.code == 2 and "--sampled needs --on model:MACHINE" in seen.err, "without a modelled machine nothing can be sampled", seen)
 seen = tare("count", "--on", "model:zen4", "--no-store", "-e", "l1d-misses", "--sampled=1/32", "--", "./work", "c")
 ok(seen.code == 2 and "--sampled=1/16" in seen.err, "too small a share is refused, and the smallest is named", seen)
+write("victim.conf", "[machine]\nextends = zen4\n[L2]\nvictim_lines = 4\n")
+write("random.conf", "[machine]\nextends = zen4\n[L2]\nreplacement = random\n")
+for machine, reason in (("./victim.conf", "a victim buffer holds lines of all of them"), ("./random.conf", "random numbers"), ("zen4+prefetch", "its prefetchers go from one to another")):
+    seen = tare("count", "--on", f"model:{machine}", "--no-store", "-e", "l1d-misses", "--sampled", "--", "./work", "c")
+    ok(seen.code == 3 and "cannot be sampled" in " ".join(seen.err.split()) and reason in " ".join(seen.err.split()), f"{machine}, whose sets affect each other, is refused", seen)
 rows = {row["event"]: row for row in count("every access", "--sampled", events="misaligned-accesses,l1d-misses", command=("./work", "c"))["results"]}
 ok(rows["misaligned-accesses:u"]["value"] is None and "it needs every access" in rows["misaligned-accesses:u"]["why"] and
    rows["l1d-misses:u"]["source"] == "sampled", "what needs every access is not counted from a part of them", rows)
