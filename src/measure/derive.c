@@ -134,7 +134,7 @@ static bool derive(struct measurement *s, const struct metric *metric, struct es
 		}
 		values[i] = (struct metric_input){true, input->value, input->low, input->high};
 		e->has_interval |= input->has_interval;
-		scaled |= input->source == SOURCE_SCALED;
+		scaled |= input->source == SOURCE_SCALED || input->source == SOURCE_SAMPLED;
 		modelled |= input->source == SOURCE_MODEL || input->source == SOURCE_SAMPLED;
 		timed |= is_time(s, inputs[i]);
 		if (weakness(input->source) > weakness(e->source))
@@ -175,7 +175,7 @@ static bool derive(struct measurement *s, const struct metric *metric, struct es
 		memcpy(e->runs, each, runs * sizeof *each);
 	}
 	struct interval interval;
-	/* scaled inputs carry an error that the repetitions do not show */
+	/* scaled and sampled inputs carry an error that the repetitions do not show */
 	if (!scaled && stats_mean_interval(each, runs, s->options.confidence, &interval)) {
 		e->value = interval.value;
 		e->low = interval.low;

@@ -170,6 +170,15 @@ static const char *what_would_decide(struct arena *arena, const struct gate *gat
 	return arena_printf(arena, "%s holds the bound: about -r %.0f would decide", range, ceil(needed) + 1);
 }
 
+/* Of an estimate from sampled sets (tare count --sampled) each run has the same ones. */
+static const char *more_sets_would_decide(struct arena *arena, const struct gate *gate, double low, double high)
+{
+	const char *range = range_text(arena, gate, low, high);
+	return range ? arena_printf(arena, "%s holds the bound: more sets would decide (--sampled=1/2, or all)",
+				    range)
+		     : NULL;
+}
+
 static bool equal(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
 /* A metric does not say of itself that one of its events lacks a run: then some row of its result does. */
@@ -353,7 +362,9 @@ static struct judged condition_of(const struct gate *gate, const struct result *
 	case GATE_FAILED: return (struct judged){GATE_PASSED, range_text(arena, gate, low, high)};
 	default:
 		return (struct judged){GATE_UNDECIDED,
-				       what_would_decide(arena, gate, e->value, low, high, e->n_runs)};
+				       e->source == SOURCE_SAMPLED
+					       ? more_sets_would_decide(arena, gate, low, high)
+					       : what_would_decide(arena, gate, e->value, low, high, e->n_runs)};
 	}
 }
 

@@ -101,6 +101,17 @@ equal(values(count("again", "--sampled", "--seed=3")), seeds[3], "with the same 
 equal(values(count("of 1/8", "--sampled=1/8", "--seed=3")), seeds[3], "one in eight, when no share is given")
 equal(values(count("without a seed", "--sampled")), seeds[1], "seed 1, when none is given")
 
+# what repetitions cannot show, as each has the same sets, is in intervals all the same; of metrics, too
+for what, words in (("one run", []), ("three runs", ["-r", "3"])):
+    report = count(f"a metric, {what}", "--sampled", "-m", "l1d-miss-rate", *words, events="l1d-misses")
+    for row in report["metrics"] + report["results"][:1]:
+        ok(row["source"] == "sampled" and row["low"] < row["value"] < row["high"], f"{row.get('event') or row.get('metric')} of {what} has an interval", row)
+middle = int(seeds[1]["l1d-misses:u", "zen4"])
+seen = tare("count", "--on", "model:zen4", "--no-store", "--reproducible", "-o", "/dev/null", "-e", "l1d-misses", "--sampled", "--fail-if", f"l1d-misses>{middle}",
+            "--", "./work", "m")
+said = " ".join(seen.err.split())
+ok(seen.code == 3 and "--sampled=1/2" in said and "-r " not in said, "a bound within the interval: more sets would decide, not more runs", seen)
+
 # misses of one set: of eight groups in 64 one has them, or none
 one_set = values(count("column", command=("./work", "c"), events="l1d-misses"))["l1d-misses:u", "zen4"]
 for seed in range(1, 9):
@@ -130,6 +141,10 @@ write("random.conf", "[machine]\nextends = zen4\n[L2]\nreplacement = random\n")
 for machine, reason in (("./victim.conf", "a victim buffer holds lines of all of them"), ("./random.conf", "random numbers"), ("zen4+prefetch", "its prefetchers go from one to another")):
     seen = tare("count", "--on", f"model:{machine}", "--no-store", "-e", "l1d-misses", "--sampled", "--", "./work", "c")
     ok(seen.code == 3 and "cannot be sampled" in " ".join(seen.err.split()) and reason in " ".join(seen.err.split()), f"{machine}, whose sets affect each other, is refused", seen)
+for name, sets, ways in (("associative", 1, 16), ("odd", 33, 4)):
+    write(f"{name}.conf", f"[machine]\nextends = lab\n[L1D]\nsets = {sets}\nways = {ways}\nline = 32\n")  # lab's L1I has lines of 64 bytes
+    seen = tare("count", "--on", f"model:./{name}.conf", "--no-store", "-e", "l1d-misses", "--sampled", "--", "./work", "c")
+    ok(seen.code in (2, 3) and "a cache has too few of them" in " ".join(seen.err.split()), f"{name}: a cache whose sets have lines of several groups is refused", seen)
 rows = {row["event"]: row for row in count("every access", "--sampled", events="misaligned-accesses,l1d-misses", command=("./work", "c"))["results"]}
 ok(rows["misaligned-accesses:u"]["value"] is None and "it needs every access" in rows["misaligned-accesses:u"]["why"] and
    rows["l1d-misses:u"]["source"] == "sampled", "what needs every access is not counted from a part of them", rows)

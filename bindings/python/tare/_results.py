@@ -54,14 +54,14 @@ class Estimate:
     high: Optional[Number]         # None: not known, or (if `confidence` is a number) unbounded
     confidence: Optional[float]    # of the interval; None: one execution says nothing of the spread
     unit: str
-    source: str                    # "hw", "os", "exact", "model", "scaled"; "none" if not counted
+    source: str                    # "hw", "os", "exact", "model", "scaled", "sampled"; "none" if not counted
     trust: str                     # "unverified", "verified", "biased", "refuted"
     why: Optional[str] = None
     runs: Tuple[Optional[Number], ...] = ()
     at_least: Optional[Number] = None  # where value is None: it is this or more
     share_running: Number = 0
     level: Optional[str] = None
-    machine: Optional[str] = None  # of source "model"
+    machine: Optional[str] = None  # of source "model" or "sampled"
     evidence: Optional[str] = None
     note: Optional[str] = None
     pid: Optional[int] = None

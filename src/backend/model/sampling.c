@@ -28,7 +28,7 @@ static unsigned groups_of(const struct machine *machine, unsigned shift, struct 
 		if (is->replacement == REPLACE_RANDOM || is->replacement == REPLACE_BRRIP)
 			return refuse(machine,
 				      "its replacement draws one sequence of random numbers for all of them", err);
-		while (((uint64_t)is->sets * is->line_bytes >> shift) % groups)
+		while (groups && (uint64_t)is->sets * is->line_bytes % (groups << shift))
 			groups /= 2;
 	}
 	if (!machine->n_caches)
