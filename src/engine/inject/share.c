@@ -10,9 +10,10 @@
 
 #include "base/test_option.h"
 
-/* Of a program, images that have to end before it is made. Measured: making costs what three to four images gain
- * by it, so that a run that ends right then has lost less than a tenth, and one that goes on as long gains. */
-#define ENDED_LEAST SHARE_WATCHED
+/* So many of a program's images that are watched have to end before it is made. Measured: making costs what three
+ * to four images gain by it, so that a run that ends right then has lost less than a tenth, and one that goes on
+ * as long gains. */
+#define ENDED_LEAST 10u
 /* An entry that is still empty is waited for while it is one of the last so many. */
 #define ENTRIES_OPEN 64u
 
@@ -148,7 +149,7 @@ static void be_maker(int socket, pid_t parent, const struct takeover *how, share
 void share_look(struct share *share, struct takeover *how, share_make *make, void *arg)
 {
 	const char *test = test_option("TARE_SHARE");
-	bool wait = test && !strcmp(test, "wait");
+	bool early = test && !strcmp(test, "wait"), wait = early || (test && !strcmp(test, "ten"));
 	uint32_t entries[SHARE_PROGRAMS];
 	size_t n = 0;
 	int ends[2];
@@ -161,7 +162,7 @@ void share_look(struct share *share, struct takeover *how, share_make *make, voi
 		return;
 	for (uint32_t i = 0; i < share->n; i++) {
 		struct share_program *program = &share->programs[i];
-		uint32_t best = program->made ? RECORD_NONE : best_image(program, how, wait ? 1 : ENDED_LEAST);
+		uint32_t best = program->made ? RECORD_NONE : best_image(program, how, early ? 1 : ENDED_LEAST);
 		if (best == RECORD_NONE)
 			continue;
 		program->made = true;

@@ -8,7 +8,7 @@
  *
  * What always holds:
  *  1. One maker at a time, and each program is made once. Nobody waits for it, but with the test option
- *     TARE_SHARE=wait, which makes a program as soon as one image of it has ended.
+ *     TARE_SHARE: "wait" makes a program as soon as one image of it has ended, "ten" when as many have as usual.
  *  2. An image is sealed before the attendant has it, and processes that have the one before it keep that.
  *  3. Whatever fails, the image stays as it was.
  *
@@ -25,7 +25,7 @@ typedef bool share_make(void *arg, const struct takeover *how, const uint32_t *e
 			struct takeover *fresh);
 
 #define SHARE_PROGRAMS 64u
-#define SHARE_WATCHED 10u
+#define SHARE_WATCHED 16u /* more than have to end: some stay, as the shell whose script starts the others */
 
 struct share_program {
 	char path[sizeof((struct record_process *)0)->path];
