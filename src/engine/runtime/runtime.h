@@ -176,7 +176,8 @@ struct runtime {
 	/* forks_differ: a child may not have all that its parent has (madvise) */
 	uint32_t own_count, forks_differ;
 	struct code_file opened[OPENED_MAX];
-	uint32_t opened_count, code_files_seen;
+	/* of what processes have said of files and memory: looked at; said before this program began */
+	uint32_t opened_count, code_files_seen, code_files_begun, unused9;
 	uint32_t user_faults, has_forked; /* there is a userfaultfd; other processes have this one's descriptors */
 	uint32_t alone, leaving;          /* no other process is in the record; it is being left: record/own.c */
 	struct record_process *before;    /* the part before this one */

@@ -67,6 +67,7 @@ void runtime_init(const struct start *start)
 	struct record_process *process = (struct record_process *)(start->record + RECORD_PROCESSES_OFFSET) +
 					 start->process;
 	rt.process = process;
+	rt.code_files_begun = __atomic_load_n(&rt.record->code_file_claims, __ATOMIC_ACQUIRE);
 	memcpy(rt.path, process->path, sizeof rt.path - 1);
 	choose_sizes();
 	look_at_processor();

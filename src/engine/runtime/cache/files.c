@@ -10,8 +10,8 @@
  *  1. rt.opened has the files that this process, or one that it was forked from, has opened for writing last. A
  *     library that a program has written and closed before it maps it is as good as any.
  *  2. Who finds that such a file is code says so to the processes that were forked from the same one, by the
- *     session: they look behind their next system call. So says who opens a file for writing that has contents
- *     and may be executed: other programs may have it mapped. Of others nobody hears who did not write them.
+ *     session: they look behind their next system call. So says who opens a file for writing that has contents,
+ *     or had, and may be executed: other programs may have it mapped. Of others nobody hears who did not write them.
  */
 #include "engine/runtime/cache/memory.h"
 #include "engine/runtime/runtime.h"
@@ -97,6 +97,18 @@ static void post(const struct code_file *file)
 	__atomic_fetch_add(&s->code_file_count, 1, __ATOMIC_ACQ_REL);
 }
 
+/* It is among the last that were told: each process has heard of it, or will, or finds that it missed some. */
+static bool is_posted(const struct code_file *file)
+{
+	for (uint32_t i = 0; i < RECORD_CODE_FILES; i++) {
+		const struct record_code_file *place = &rt.record->code_files[i];
+		if (__atomic_load_n(&place->inode, __ATOMIC_ACQUIRE) == file->inode &&
+		    place->device == file->device)
+			return true;
+	}
+	return false;
+}
+
 /* In place of a file's device: what stands for the inode is a process, whose memory another one writes to. */
 #define MEMORY_OF_PROCESS (~0ull)
 
@@ -122,8 +134,8 @@ bool mapping_is_of(const struct watched_mapping *region, const struct code_file 
 	return same_file(file, region->device, region->inode, named ? rt.record_modules[own].path : none);
 }
 
-/* fd: the program's, open for writing, or of a call that failed. */
-void file_opened(long fd)
+/* fd: the program's, open for writing, or of a call that failed. emptied: by the call, if it was there before. */
+void file_opened(long fd, bool emptied)
 {
 	struct status status;
 	if (failed(fd) || rt.calls_denied || failed(sys2(SYS_fstat, fd, &status)))
@@ -132,7 +144,8 @@ void file_opened(long fd)
 	lock();
 	opened(&file, true);
 	/* what may run elsewhere counts as written there from now on; not a file that is new */
-	if ((status.mode & FILE_KIND) == REGULAR_FILE && (status.mode & EXECUTABLE_BY_ANY) && status.bytes)
+	if ((status.mode & FILE_KIND) == REGULAR_FILE && (status.mode & EXECUTABLE_BY_ANY) &&
+	    (status.bytes || emptied) && !is_posted(&file))
 		post(&file);
 	unlock();
 }
@@ -180,7 +193,7 @@ uint32_t file_memory_of(long fd, uint64_t flags)
 void file_opened_how(long fd, uint64_t flags)
 {
 	if ((flags & ACCESS_MODE) || (flags & TRUNCATES))
-		file_opened(fd);
+		file_opened(fd, flags & TRUNCATES);
 }
 
 /* It may have come from elsewhere: by an exec, from another process. Under rt.lock */
@@ -203,19 +216,24 @@ void files_look(void)
 	if (count == rt.code_files_seen)
 		return;
 	lock();
-	bool missed = count - rt.code_files_seen > RECORD_CODE_FILES;
-	if (missed)
-		memory_file_written(NULL); /* some were missed: every file's */
+	bool written = false;
 	for (uint32_t i = 0; i < RECORD_CODE_FILES; i++) {
 		struct code_file file = {s->code_files[i].device,
 					 __atomic_load_n(&s->code_files[i].inode, __ATOMIC_ACQUIRE), true};
-		if (file.device != MEMORY_OF_PROCESS) {
-			if (file.inode)
-				opened(&file, false);
-		} else if (missed || file.inode == rt.process->pid) {
-			memory_foreign();
-			cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
-		}
+		if (file.device == MEMORY_OF_PROCESS)
+			written |= file.inode == rt.process->pid;
+		else if (file.inode)
+			opened(&file, false);
+	}
+	/* who writes over a place has claimed it before */
+	uint32_t claims = __atomic_load_n(&s->code_file_claims, __ATOMIC_ACQUIRE);
+	if (claims - rt.code_files_seen > RECORD_CODE_FILES) { /* some were missed */
+		memory_file_written(NULL);                     /* every file's */
+		written |= claims - rt.code_files_begun > RECORD_CODE_FILES;
+	}
+	if (written) {
+		memory_foreign();
+		cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
 	}
 	rt.code_files_seen = count;
 	unlock();

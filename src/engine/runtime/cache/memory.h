@@ -64,7 +64,7 @@ void memory_pin(uint64_t at, uint64_t bytes); /* no page there is protected from
 bool memory_settle(uint64_t pc, uint64_t length);
 
 /* cache/files.c; not under rt.lock but for file_mapped and file_written */
-void file_opened(long fd);
+void file_opened(long fd, bool emptied);
 void file_truncated(const char *path);            /* the program's */
 void file_opened_how(long fd, uint64_t flags);    /* as open(2) has them */
 uint32_t file_memory_of(long fd, uint64_t flags); /* the number of the process whose memory it is, or 0 */

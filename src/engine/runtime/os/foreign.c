@@ -47,8 +47,8 @@ struct record_process *foreign_process(uint32_t id)
 	uint32_t count = __atomic_load_n(&rt.record->process_count, __ATOMIC_ACQUIRE);
 	for (uint32_t i = 0; i < count && i < RECORD_PROCESSES_MAX; i++)
 		if (all[i].state == RECORD_RUNNING && all[i].pid &&
-		    (all[i].pid == id ||
-		     !sys3(SYS_tgkill, all[i].pid, id, 0))) /* a thread's number stands for it */
+		    (all[i].pid == id || /* a thread's number stands for it */
+		     (!rt.calls_denied && !sys3(SYS_tgkill, all[i].pid, id, 0))))
 			return &all[i];
 	return NULL;
 }
@@ -59,12 +59,13 @@ bool foreign_own(uint32_t id)
 	return id == (uint32_t)own || (!rt.calls_denied && !sys3(SYS_tgkill, own, id, 0));
 }
 
-/* Its engine is at the same place, and so is its state. */
+/* Its engine is at the same place, and so is its state. What lies behind that, as translations which processes
+ * share, may be another. */
 static bool look_at(struct other *other)
 {
-	uint64_t image[2];
-	if (!read_other(other->pid, image, &rt.image, sizeof image) || image[0] != rt.image ||
-	    image[1] != rt.image_bytes || !read_other(other->pid, &other->mappings, &rt.mappings, 8) ||
+	uint64_t image;
+	if (!read_other(other->pid, &image, &rt.image, sizeof image) || image != rt.image ||
+	    !read_other(other->pid, &other->mappings, &rt.mappings, 8) ||
 	    !read_other(other->pid, &other->mapping_count, &rt.mapping_count, 4))
 		return false;
 	return other->mapping_count <= MAPPINGS_MAX;
@@ -118,11 +119,14 @@ static bool vector_at(uint64_t vectors, uint64_t i, struct vector *vector)
 	return safe_copy(vector, (const void *)(vectors + i * sizeof *vector), sizeof *vector);
 }
 
-/* Behind the first `done` bytes, piece by piece of a page: the other's engine may have been in the way. */
-static long write_rest(const struct other *other, const uint64_t *r, uint64_t done)
+static const char not_written[] = "another process could not write into its memory, perhaps its code";
+
+/* Behind the bytes that were written, piece by piece of a page: the other's engine may have been in the way.
+ * result: the call's. */
+static long write_rest(const struct other *other, const uint64_t *r, long result)
 {
 	struct vector from = {0, 0}, to = {0, 0};
-	uint64_t from_next = 0, to_next = 0, skip = done;
+	uint64_t from_next = 0, to_next = 0, done = result > 0 ? (uint64_t)result : 0, skip = done;
 	long memory = -1;
 	char path[32] = "/proc/", digits[12];
 	uint32_t n = 0;
@@ -158,6 +162,8 @@ static long write_rest(const struct other *other, const uint64_t *r, uint64_t do
 					memory = sys3(SYS_open, path, O_WRONLY_CLOEXEC, 0);
 				}
 				wrote = memory < 0 ? memory : sys4(SYS_pwrite64, memory, from.at, bytes, to.at);
+				if (wrote < 0 && wrote != -EFAULT_)
+					inexact_process(other->process, not_written);
 			}
 			if (wrote <= 0)
 				goto out;
@@ -169,7 +175,7 @@ static long write_rest(const struct other *other, const uint64_t *r, uint64_t do
 out:
 	if (memory >= 0)
 		sys1(SYS_close, memory);
-	return done ? (long)done : -EFAULT_;
+	return done ? (long)done : result;
 }
 
 long foreign_write(struct thread *t, uint64_t nr)
@@ -189,10 +195,9 @@ long foreign_write(struct thread *t, uint64_t nr)
 		return result;
 	other.pid = other.process->pid;
 	if (look_at(&other))
-		return write_rest(&other, r, result < 0 ? 0 : (uint64_t)result);
+		return write_rest(&other, r, result);
 	if (result < 0) /* its engine may protect what natively could be written */
-		inexact_process(other.process,
-				"another process could not write into its memory, perhaps its code");
+		inexact_process(other.process, not_written);
 	return result;
 }
 

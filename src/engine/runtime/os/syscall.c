@@ -212,7 +212,7 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 	case SYS_creat:
 	case SYS_memfd_create: {
 		long result = pass_on_unlocked(t, nr);
-		file_opened(result);
+		file_opened(result, nr == SYS_creat);
 		return result;
 	}
 	case SYS_openat2: { /* its flags come first */

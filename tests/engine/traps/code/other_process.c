@@ -1,8 +1,11 @@
 /* fact: code that another process writes runs as written: by process_vm_writev, by a thread's number, through /proc/PID/mem */
 #include "trap.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 
-enum { ROUNDS = 20 };
+enum { ROUNDS = 20, FILES = 40 };
 static char *code, *other, text[2][16];
 static int calls[2], answers[2];
 static long written;
@@ -80,6 +83,55 @@ static void *by_own_number(void *wrong)
 	return NULL;
 }
 
+/* The engine hears of such files as it does of memory that was written. */
+static void then_files(void)
+{
+	char folder[] = "/tmp/other-process-XXXXXX", path[64];
+	code = map_anywhere(4096, PROT_READ | PROT_WRITE | PROT_EXEC);
+	write_return(code, 1);
+	long wrong = call_code(code) != 1 || !mkdtemp(folder);
+	pid_t process = fork();
+	if (!process) {
+		wrong = write_both(getppid(), code, 2) != 9;
+		for (int i = 0; i < FILES; i++) {
+			snprintf(path, sizeof path, "%s/%d", folder, i);
+			int fd = open(path, O_WRONLY | O_CREAT, 0700);
+			wrong += fd < 0 || write(fd, "#", 1) != 1 || close(fd) || close(open(path, O_WRONLY));
+		}
+		_exit(wrong != 0);
+	}
+	wrong += end_of(process) != 0;
+	wrong += call_code(code) != 2;
+	for (int i = 0; i < FILES; i++) {
+		snprintf(path, sizeof path, "%s/%d", folder, i);
+		unlink(path);
+	}
+	rmdir(folder);
+	_exit((int)wrong);
+}
+
+/* Under a filter so long that the engine's calls meet it, too, and that kills whoever calls tgkill. */
+static void write_filtered(void)
+{
+	static struct sock_filter filter[4090];
+	struct sock_fprog program = { sizeof filter / sizeof *filter, filter };
+	for (unsigned i = 0; i < program.len; i++)
+		filter[i] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0);
+	filter[1] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_tgkill, 0, 1);
+	filter[2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL);
+	filter[program.len - 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	pid_t target = fork();
+	if (!target)
+		for (;;)
+			pause();
+	struct iovec from = { text[0], 6 }, to = { other, 6 };
+	bool filtered = !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) && !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	long n = process_vm_writev(target, &from, 1, &to, 1, 0);
+	kill(target, SIGKILL);
+	waitpid(target, NULL, 0);
+	_exit(n != 6 || !filtered);
+}
+
 int main(void)
 {
 	int wrong = 0, status;
@@ -98,6 +150,7 @@ int main(void)
 	if (status)
 		skip_trap("a child may not write to its parent's memory");
 
+	fact_equal(end_in_child(then_files), 0, "by a child that opens forty programs for writing behind it");
 	/* the same code has run before, so that the engine watches its page */
 	for (int value = 0; value < ROUNDS; value++) {
 		write_return(code, -1);
@@ -117,6 +170,11 @@ int main(void)
 		_exit(write_both(getppid(), fixed, 2) != 3);
 	waitpid(process, &status, 0);
 	fact(status == 0 && call_code(fixed) == 1, "nor by a child");
+	process = fork();
+	if (!process)
+		_exit(process_vm_writev(getppid(), &(struct iovec){ text[0], 6 }, 1, NULL, 0, 0) != 0);
+	fact_equal(end_of(process), 0, "to nowhere nothing is written, and that is no error");
+	fact_equal(end_in_child(write_filtered), 0, "by a process whose filter kills it when the engine looks for the other one's threads");
 
 	wrong = 0;
 	code = map_anywhere(4096, PROT_READ | PROT_WRITE | PROT_EXEC);

@@ -30,8 +30,12 @@ static int opened(int how)
 /* What another program does, which has not the file mapped. */
 static int written_by_program(char **argv)
 {
-	int fd = open(argv[1], O_WRONLY | O_CREAT, 0700);
-	write_file(fd, atoi(argv[2]));
+	int value = atoi(argv[2]), fd = open(argv[1], O_WRONLY | O_CREAT | (value % 2 ? O_TRUNC : 0), 0700);
+	if (value % 4 == 3) { /* emptied once more */
+		close(fd);
+		fd = creat(argv[1], 0700);
+	}
+	write_file(fd, value);
 	return close(fd);
 }
 
