@@ -224,8 +224,17 @@ static bool wait_for_all(struct rank_wait *w, const struct rank_place *place, bo
 				return false;
 			enum decision decision = decide(w, now_ns);
 			*report = decision == DECIDED_REPORT;
-			if (decision != DECIDED_WAIT)
+			if (*report)
 				return true;
+			if (decision == DECIDED_LEAVE) {
+				/* one that ended since this one looked has found the chair taken, and may have
+				 * left the report to this one */
+				struct error own = {0};
+				ranks_leave_chair(w->folder);
+				if (!ranks_look(w->folder, w->states, &own) || count(w, RANK_AT_WORK))
+					return true;
+				continue;
+			}
 			if (w->interrupted_ns)
 				tell_interim(w, place);
 		}

@@ -1,7 +1,9 @@
 """Ranks of one job: one report of all. The launcher is this test: it sets what mpirun and srun set, so that no fact here needs MPI"""
 import json
 import os
+import shutil
 import signal
+import sqlite3
 import stat
 import subprocess
 import time
@@ -50,6 +52,15 @@ def launch(kind, ranks, arguments, size=None, job=None, **more):
 
 def end(processes):
     return [finish(process) for process in processes]
+
+
+def is_asleep(pid):
+    """In nanosleep(2) or clock_nanosleep(2), where /proc tells."""
+    try:
+        with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
+            return file.read().split()[0] in {"x86_64": ("35", "230"), "aarch64": ("101", "115")}.get(os.uname().machine, ())
+    except OSError:
+        return False
 
 
 def reports(ends):
@@ -231,6 +242,28 @@ has(text, "exit status 7: the program failed", "the rank whose program failed is
 ends = end(launch("openmpi", range(2), lambda rank: ["-e", "elapsed-time", "sh", "-c", "kill -9 $$" if rank else "true"]))
 equal(ends[1].code, 137, "a program that a signal ended: 128 and its number")
 has("".join(one.err for one in ends), "signal 9: the program failed", "the report says which signal")
+
+# ---- programs that fail at the same moment: the first has not gone yet when the other ends ----
+tare("count", "-e", "elapsed-time", "--store", "held.db", "true")
+store = sqlite3.connect("held.db", isolation_level=None)
+store.execute("BEGIN IMMEDIATE")  # so that keeping its run takes the first one until this is over
+os.mkfifo("fails")
+job_id = new_job()
+second = launch("openmpi", [1], lambda rank: [*known(rank), "sh", "-c", "read line < fails; exit 7"], size=2, job=job_id)[0]
+with open("fails", "w", encoding="ascii"):
+    first = launch("openmpi", [0], lambda rank: [*known(rank), "--store", "held.db", "sh", "-c", "exit 7"], size=2, job=job_id)[0]
+    for _ in range(1000):  # the fact holds whenever this ends; without it, the first one may be gone
+        if is_asleep(first.pid):
+            break
+        time.sleep(0.01)
+ends = [finish(second)]
+store.execute("ROLLBACK")
+store.close()
+ends.append(finish(first))
+equal(len(reports(ends)), 1, "two ranks fail at the same moment: there is one report")
+has("".join(one.err for one in ends), re.compile(r"^  cycles +4,000 +1,000 +3,000 ", re.M), "of both")
+nothing_left("and nothing is left of their job")
+shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=True)
 
 # ---- an interrupt ends the waiting ----
 waiter = launch("openmpi", [0], with_true("--ranks-timeout", "500"), size=2)[0]

@@ -299,6 +299,8 @@ enum ranks_chair ranks_take_chair(struct ranks_folder *f)
 	return over ? CHAIR_OVER : CHAIR_MINE;
 }
 
+void ranks_leave_chair(struct ranks_folder *f) { lock_byte(f->lock, byte_of(f, CHAIR), F_UNLCK, false); }
+
 /* "3.17.json": of this round; else false. */
 static bool parse_name(const struct ranks_folder *f, const char *name, size_t *rank, const char **what)
 {

@@ -50,6 +50,7 @@ char *ranks_pattern(const struct ranks_folder *folder);
 enum ranks_chair { CHAIR_MINE, CHAIR_ANOTHERS, CHAIR_OVER /* the round was reported */ };
 /* Does not wait. */
 enum ranks_chair ranks_take_chair(struct ranks_folder *folder);
+void ranks_leave_chair(struct ranks_folder *folder);
 
 enum rank_state { RANK_NEVER_BEGAN, RANK_AT_WORK, RANK_GONE /* without a result */, RANK_DONE };
 /* states[size]; by the rank that has the chair. */
