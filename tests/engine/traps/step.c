@@ -3,7 +3,8 @@
  *     step [--quiet] PROGRAM [ARGUMENT...]          prints `event count` lines to stderr, the program's output
  * untouched
  *
- * Rules: 1. a `rep` string instruction is one instruction, a step that stays on it is an iteration of it;
+ * Rules: 1. a `rep` string instruction is one instruction, a step that stays on it is an iteration of it; where a
+ *           fault interrupts it, it goes on behind the handler, and is still the same one;
  *        2. a faulting instruction counts when it completes; 3. the exit system call counts;
  *        4. a block begins at the first instruction, behind and at the target of every control transfer that ran
  *           (jcc, jmp, loop, call, ret); a system call ends none; `blocks` sums the executions of such leaders.
@@ -118,6 +119,7 @@ int main(int argc, char **argv)
 		return 127;
 	ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL);
 	uint64_t last_rep = 0;
+	struct user_regs_struct interrupted = { 0 }; /* a rep with iterations behind it, by a fault; rip 0: none */
 	long to_deliver = 0;
 	bool leader = true;
 	for (;;) {
@@ -152,6 +154,8 @@ int main(int argc, char **argv)
 				step_done =
 				    true; /* the instruction completed, then the signal came (kill of itself) */
 			else {
+				if (!delivered && last_rep == before.rip)
+					interrupted = before;
 				last_rep = 0;
 				if (ended)
 					break;
@@ -160,6 +164,11 @@ int main(int argc, char **argv)
 		}
 		int length;
 		enum kind kind = kind_of(byte, &length);
+		if (kind == REP && before.rip == interrupted.rip && before.rcx == interrupted.rcx &&
+		    before.rsp == interrupted.rsp) {
+			last_rep = before.rip;
+			interrupted.rip = 0;
+		}
 		if (kind == REP && before.rcx != 0)
 			iterations++;
 		if (!(kind == REP && last_rep == before.rip)) {
