@@ -12,7 +12,9 @@
  *     stream/                 the access stream (stream/stream.h), only with RECORD_TRACE
  *     inline/                 accesses that generated code decides itself (inline/inline.h)
  *     region/region.c         contexts: which regions a thread is in
- *     region/enter_leave.c    entering and leaving them
+ *     region/enter_leave.c    entering and leaving them: frames
+ *     region/library.c        … where the program says so
+ *     region/way.c            what led there belongs outside of them
  *     region/stacks.c         which stack a thread is on, where regions are asked for
  *     os/thread.c             threads' memory, exit, stopping the others
  *     os/clone.c              clone, fork, vfork

@@ -1,4 +1,4 @@
-/* What counters.c needs of entering and leaving (enter_leave.c), and the other way round. All under rt.lock. */
+/* What the files of passes share: enter_leave.c, way.c, library.c, counters.c. All under rt.lock. */
 #ifndef TARE_ENGINE_RUNTIME_REGION_PASSES_H
 #define TARE_ENGINE_RUNTIME_REGION_PASSES_H
 
@@ -6,6 +6,16 @@
 #include "engine/runtime/thread.h"
 
 /* ---- enter_leave.c ---- */
+
+/* From here to the return to `back`, or over it. */
+void region_push_counters(struct thread *t, uint64_t back);
+void region_change(struct thread *t, uint32_t context);
+/* A pass is to end here. */
+void region_leave(struct thread *t, uint32_t region);
+/* The same, of a thread that has executed nothing in the record that it is in now. */
+void region_assume(struct thread *t, uint32_t context);
+
+/* ---- way.c ---- */
 
 /* rdi, rsi, rdx, rcx, r8, r9 */
 #define REGION_ALL_ARGUMENTS (1u << X86_RDI | 1u << X86_RSI | 1u << X86_RDX | 1u << X86_RCX | 1u << 8 | 1u << 9)
@@ -16,11 +26,16 @@
  * led there is not known; the context is `to`. */
 bool region_cross(struct thread *t, struct record_pass *pass, uint32_t to, uint64_t back, uint64_t at,
 		  uint32_t arguments);
-/* From here to the return to `back`, or over it. */
-void region_push_counters(struct thread *t, uint64_t back);
-void region_change(struct thread *t, uint32_t context);
-/* The same, of a thread that has executed nothing in the record that it is in now. */
-void region_assume(struct thread *t, uint32_t context);
+/* A block of the record that nobody executes, to be counted in: its number. */
+uint32_t region_block(uint64_t pc, const uint8_t *bytes, unsigned length, unsigned insns, uint32_t context);
+
+/* ---- library.c ---- */
+
+/* t->pc is libtare's function of that magic: it is done, and t->pc is behind the call. False: the stack cannot be
+ * read. */
+bool library_called(struct thread *t, uint32_t magic);
+/* t->pc is a mark: it is done, and t->pc is behind it. False: there is none. */
+bool library_marked(struct thread *t);
 
 /* ---- counters.c ---- */
 

@@ -294,7 +294,7 @@ static bool stays_in(const struct calls_block *known, uint64_t pc)
 #define QUIET_MOST 127u /* what an add's short immediate holds */
 
 /* It stays in its function, whichever way it goes, and what it counts is fixed; not 0, so that the sum tells
- * whether any was executed. Only in context 0: a region's end takes records back (region/enter_leave.c). */
+ * whether any was executed. Only in context 0: a region's end takes records back (region/way.c). */
 static bool is_quiet(const struct translation *tr, const struct trace_block *block,
 		     const struct calls_block *known)
 {

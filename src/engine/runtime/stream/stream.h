@@ -93,7 +93,7 @@ struct stream_plan {
 };
 
 /* of a thread in a region so many records are not run before it is known whether they are its own
- * (region/enter_leave.c) */
+ * (region/way.c) */
 #define STREAM_TAIL 8u
 #define STREAM_TAIL_WORDS 128u /* … unless they are larger */
 struct stream_tail {

@@ -110,7 +110,7 @@ static bool linkage(const struct translation *tr)
 }
 
 /* For cache/wild.c: an indirect branch that leaves nothing by which it could be told from others. For
-   region/enter_leave.c: jumps and calls in regions that the program names. */
+   region/way.c: jumps and calls in regions that the program names. */
 static void note_at(struct emit *e, uint32_t offset)
 {
 	encode_store_gs_value32(&e->p, offset, e->id);

@@ -110,7 +110,7 @@ static bool is_jump(const struct x86_insn *in)
 }
 
 /* A call or jump may turn out to lead to the end of a region, which moves it into another context
-   (region/enter_leave.c), and so may an endbr64 that is by itself: that takes a counter of its own. */
+   (region/way.c), and so may an endbr64 that is by itself: that takes a counter of its own. */
 static bool may_follow(const struct translation *tr)
 {
 	const struct x86_insn *last = &tr->decoded.insn[tr->decoded.count - 1];

@@ -4,7 +4,7 @@
  *
  *     translate()            cache ◄── a new block                                (translate.c)
  *     recover()              what a signal has interrupted: translate_marks(), then stream_left()   (cache/recover.c)
- *     regions                the plan of a block that is counted in two parts     (region/enter_leave.c)
+ *     regions                the plan of a block that is counted in two parts     (region/way.c)
  *
  * What always holds:
  *  1. Steps come in this order, each from what the ones before it have set: decode_block() or decode_bytes();
