@@ -92,6 +92,25 @@ static void compare_models(const struct tally *t, const struct model_setup *mach
 				fprintf(stderr, "broken law: machine %zu, row %zu: %s\n", m, r, why);
 }
 
+/* What is summed by shapes of instructions (nobody asks for basic blocks), beside the sums by vectors of blocks. */
+static bool same_by_shapes(const struct view *view, struct tally_options options, const struct tally *by_vectors)
+{
+	struct error err;
+	struct tally *tally;
+	bool same = true;
+	options.blocks = false;
+	if (!tally_new(view, &options, &tally, &err))
+		return false;
+	for (unsigned c = 0; c < COUNTS; c++)
+		if (c != COUNT_BASIC_BLOCKS && tally->total[c] != by_vectors->total[c]) {
+			fprintf(stderr, "run_exact: count %u is %" PRIu64 " by blocks and %" PRIu64 " by shapes\n",
+				c, by_vectors->total[c], tally->total[c]);
+			same = false;
+		}
+	tally_free(tally);
+	return same;
+}
+
 int main(int argc, char **argv)
 {
 	static struct model_setup machines[4];
@@ -170,6 +189,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "run_exact: %s\n", err.text);
 		return 3;
 	}
+	if (counts && !same_by_shapes(view, all, tally))
+		return 3;
 	for (size_t p = 0; processes && p < view->n_processes; p++) {
 		const struct view_process *process = &view->processes[p];
 		uint64_t n = 0;

@@ -79,6 +79,23 @@ static void check_regions(const struct view *view, const struct tally *without)
 	regions_free(options.regions);
 }
 
+/* The same counts by shapes of instructions as by vectors of blocks? */
+static void check_shapes(const struct view *view, const struct tally *by_vectors)
+{
+	struct tally_options options = {.children = true, .code_lines = true, .machines = 2};
+	struct tally *tally = NULL;
+	struct error err;
+	if (!tally_new(view, &options, &tally, &err))
+		return;
+	if (tally->why && !by_vectors->why)
+		abort();
+	for (unsigned c = 0; !by_vectors->why && c < COUNTS; c++)
+		if (c != COUNT_BASIC_BLOCKS &&
+		    (tally->total[c] != by_vectors->total[c] || !tally->unknown[c] != !by_vectors->unknown[c]))
+			abort();
+	tally_free(tally);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
@@ -131,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (view_new(injection, &view, &err) && tally_new(view, &options, &tally, &err)) {
 		check_regions(view, tally);
+		check_shapes(view, tally);
 		for (enum blocks_groups groups = BLOCKS_TOGETHER; groups <= BLOCKS_BY_THREAD; groups++) {
 			struct blocks *blocks;
 			struct str text = {0};

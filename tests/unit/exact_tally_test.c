@@ -73,12 +73,20 @@ static uint32_t image(struct hand *h, uint32_t parent)
 	return index;
 }
 
+/* By the vectors of blocks, and, without basic blocks, by the shapes of instructions. */
 static struct tally *tally_of(struct hand *h, bool children, struct view **view)
 {
 	struct tally_options options = {.children = children, .blocks = true, .code_lines = true};
-	struct tally *tally = NULL;
+	struct tally *tally = NULL, *by_shapes = NULL;
 	if (!view_new(h->injection, view, &h->err) || !tally_new(*view, &options, &tally, &h->err))
 		printf("# %s\n", h->err.text);
+	options.blocks = false;
+	bool same = tally && tally_new(*view, &options, &by_shapes, &h->err) && !tally->why == !by_shapes->why;
+	for (unsigned c = 0; same && c < COUNTS; c++)
+		same = c == COUNT_BASIC_BLOCKS || (!tally->unknown[c] == !by_shapes->unknown[c] &&
+						   (tally->why || tally->total[c] == by_shapes->total[c]));
+	ok(same, "a record has the same counts by vectors of blocks and by shapes of instructions");
+	tally_free(by_shapes);
 	return tally;
 }
 

@@ -53,7 +53,7 @@ static unsigned compare(struct counted *c, const uint8_t *code, size_t available
 			    !same(&truth, &by_shape);
 	} else if (status == X86_DECODE_OK) {
 		struct exact_each again;
-		shapes_learn(&c->shapes, code, &insn, &by_shape, &each);
+		shapes_learn(&c->shapes, code, &insn, &by_shape, &each, NULL);
 		exact_vector_add(&truth, &insn, &again);
 		c->wrong += !same(&truth, &by_shape) || each.unit != again.unit;
 	}

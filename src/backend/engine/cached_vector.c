@@ -42,7 +42,7 @@ static bool work(struct working *w, struct shapes *shapes, const uint8_t *code, 
 		struct exact_each each;
 		if (x86_decode(code + at, left, &insn) != X86_DECODE_OK)
 			return false;
-		shapes_learn(shapes, code + at, &insn, &w->vector, &each);
+		shapes_learn(shapes, code + at, &insn, &w->vector, &each, NULL);
 		note_each(w, i, &each);
 		at += insn.length;
 	}

@@ -14,11 +14,32 @@ static bool says_all(const uint8_t *code, const struct x86_insn *insn, const str
 	       !(insn->map == X86_MAP_0 && insn->opcode == ENTER);
 }
 
+/* Do ModRM and SIB name operands alone? Those of groups have a part of the opcode. */
+static bool is_plain(enum x86_map map, uint8_t opcode)
+{
+	if (map == X86_MAP_0)
+		return (opcode < 0x40 && (opcode & 7) < 4) || (opcode >= 0x84 && opcode <= 0x8b) ||
+		       opcode == 0x63 || opcode == 0x69 || opcode == 0x6b || opcode == 0x8d;
+	return (opcode >= 0x10 && opcode <= 0x17) || opcode == 0x28 || opcode == 0x29 || opcode == 0x2e ||
+	       opcode == 0x2f || (opcode >= 0x40 && opcode <= 0x4f) || (opcode >= 0x54 && opcode <= 0x70) ||
+	       (opcode >= 0x74 && opcode <= 0x76) || opcode == 0x7e || opcode == 0x7f || opcode == 0xaf ||
+	       opcode == 0xb6 || opcode == 0xb7 || opcode == 0xbe || opcode == 0xbf || opcode >= 0xd4;
+}
+
+static enum shape_modrm modrm_of(const struct x86_insn *insn)
+{
+	if (!insn->has_modrm)
+		return SHAPE_MODRM_ABSENT;
+	return is_plain(insn->map, insn->opcode) ? SHAPE_MODRM_PLAIN : SHAPE_MODRM_THERE;
+}
+
 void shapes_learn(struct shapes *shapes, const uint8_t *code, const struct x86_insn *insn,
-		  struct sparse_vector *vector, struct exact_each *each)
+		  struct sparse_vector *vector, struct exact_each *each, struct shape *replaced)
 {
 	struct exact_vector adds = {0};
 	struct shape shape = {.length = insn->length};
+	if (replaced)
+		*replaced = (struct shape){0};
 	exact_vector_add(&adds, insn, each);
 	bool fits = says_all(code, insn, each);
 	for (unsigned i = 0; i < COUNT_STATIC; i++) {
@@ -34,9 +55,12 @@ void shapes_learn(struct shapes *shapes, const uint8_t *code, const struct x86_i
 	}
 	if (!fits)
 		return;
-	shapes->modrm[insn->map][insn->opcode] = insn->has_modrm ? SHAPE_MODRM_THERE : SHAPE_MODRM_ABSENT;
+	shapes->modrm[insn->map][insn->opcode] = (uint8_t)modrm_of(insn);
 	uint8_t bytes[SHAPE_READS] = {0};
 	memcpy(bytes, code, insn->length < SHAPE_READS ? insn->length : SHAPE_READS);
 	shape.key = shape_key(shapes, bytes);
-	*shape_slot(shapes, shape.key) = shape;
+	struct shape *slot = shape_slot(shapes, shape.key);
+	if (replaced)
+		*replaced = *slot;
+	*slot = shape;
 }

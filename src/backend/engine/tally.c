@@ -8,6 +8,7 @@
 #include "backend/engine/decoded.h"
 #include "backend/engine/fold.h"
 #include "backend/engine/cached_vector.h"
+#include "backend/engine/shape_sums.h"
 #include "backend/engine/tally_inside.h"
 #include "base/vec.h"
 
@@ -35,6 +36,7 @@ struct tally_sum {
 	struct leaders leaders;      /* of root */
 	struct knowledge *knowledge; /* the caller's, or own */
 	struct knowledge own;
+	struct shape_sums *shape_sums; /* NULL: none was needed yet */
 	const struct view_process *root;
 };
 
@@ -47,6 +49,12 @@ __attribute__((format(printf, 2, 3))) static void mark(struct tally *t, const ch
 	vsnprintf(t->why_text, sizeof t->why_text, format, args);
 	va_end(args);
 	t->why = t->why_text;
+}
+
+static void mark_damaged(struct tally *t, const struct view_process *owner, const struct record_block *block)
+{
+	mark(t, "the record of the block at 0x%llx of '%s' is damaged", (unsigned long long)block->address,
+	     owner->path);
 }
 
 void tally_add(struct tally *t, uint64_t *to, uint64_t times, uint64_t each)
@@ -156,21 +164,27 @@ static void each_unknown(struct tally *t, const struct view_process *p, const st
 }
 
 /* The first instruction of no table, by its bytes; whether it was executed is known when all corrections are. */
-static void note_strange(struct tally *t, const struct cached_vector *known, const struct view_process *owner,
-			 const struct record_block *block)
+static void note_strange_block(struct tally *t, const struct view_process *owner, const struct record_block *block)
 {
 	const uint8_t *code = view_code(owner, block);
-	bool strange = false;
 	char bytes[64] = "";
-	for (unsigned i = 0; i < known->n_counts; i++)
-		strange |= known->counts[i].of == COUNT_UNKNOWN;
-	if (!strange || t->strange_text[0] || !code)
+	if (t->strange_text[0] || !code)
 		return;
 	for (uint32_t i = 0; i < block->length_bytes && i < 15; i++)
 		snprintf(bytes + 3 * i, 4, " %02x", code[i]);
 	snprintf(t->strange_text, sizeof t->strange_text,
 		 "tare does not know the instruction at 0x%llx of '%s':%s", (unsigned long long)block->address,
 		 owner->path, bytes);
+}
+
+static void note_strange(struct tally *t, const struct cached_vector *known, const struct view_process *owner,
+			 const struct record_block *block)
+{
+	bool strange = false;
+	for (unsigned i = 0; i < known->n_counts; i++)
+		strange |= known->counts[i].of == COUNT_UNKNOWN;
+	if (strange)
+		note_strange_block(t, owner, block);
 }
 
 static bool counts_fall(const struct record_block *block)
@@ -229,9 +243,67 @@ static uint64_t *target(const struct tally_sum *sum, const struct tally_targets 
 			 : sum->options->regions->all[to->regions[i - 1]].count;
 }
 
+/* ---- blocks that one thread alone has ---- */
+
+struct alone {
+	struct tally_sum *sum;
+	const struct view_process *owner;
+	const struct holder *holder;
+	uint32_t number; /* of the block */
+	const struct record_block *block;
+	const struct record_site **sites; /* of it, and of those behind it */
+	size_t n_sites;
+};
+
+static void alone_add(void *arg, unsigned count, uint64_t times, uint64_t each)
+{
+	struct alone *a = arg;
+	tally_add(a->sum->tally, &a->holder->row->count[count], times, each);
+	if (count == COUNT_UNKNOWN)
+		note_strange_block(a->sum->tally, a->owner, a->block);
+}
+
+static void alone_own(void *arg, uint32_t index, const struct exact_each *each)
+{
+	struct alone *a = arg;
+	size_t s = 0;
+	while (s < a->n_sites && a->sites[s]->block == a->number && a->sites[s]->insn != index)
+		s++;
+	if (s == a->n_sites || a->sites[s]->block != a->number)
+		each_unknown(a->sum->tally, a->owner, a->block, each);
+	else
+		add_each(a->sum, a->holder->row->count, each,
+			 view_counter(a->holder->thread, a->sites[s]->counter));
+}
+
+/* Nothing but the row's counts is wanted of the owner's blocks. */
+static bool may_sum_shapes(struct tally_sum *sum, size_t n)
+{
+	if (n != 1 || sum->options->blocks || sum->options->only || sum->knowledge != &sum->own)
+		return false;
+	if (!sum->shape_sums)
+		sum->shape_sums = calloc(1, sizeof *sum->shape_sums);
+	return sum->shape_sums != NULL;
+}
+
+/* The block's part in that; false: its bytes are not what it says. */
+static bool add_alone(struct alone *a, const struct shape_sink *sink, uint64_t times)
+{
+	const uint8_t *code = view_code(a->owner, a->block);
+	if (!code || !shape_sums_add(a->sum->shape_sums, sink, code, a->block, times))
+		return false;
+	if (a->block->taken != RECORD_NONE)
+		add_taken(a->sum->tally, a->holder->row->count, a->block, times,
+			  view_counter(a->holder->thread, a->block->taken));
+	return true;
+}
+
 static bool tally_owner(struct tally_sum *sum, const struct view_process *owner, const struct holder *holders,
 			size_t n, struct error *err)
 {
+	struct alone alone = {.sum = sum, .owner = owner, .holder = holders};
+	const struct shape_sink sink = {alone_add, alone_own, &alone};
+	bool by_shapes = may_sum_shapes(sum, n);
 	const struct record_site **sites;
 	size_t n_sites, site = 0;
 	bool only = sum->options->only != NULL;
@@ -252,6 +324,13 @@ static bool tally_owner(struct tally_sum *sum, const struct view_process *owner,
 				continue;
 			if (!known && only && !is_of(sum, owner, block))
 				break;
+			if (by_shapes && (block->flags >> RECORD_BLOCK_CONTEXT_SHIFT) == 0) {
+				alone.number = number, alone.block = block;
+				alone.sites = sites + site, alone.n_sites = n_sites - site;
+				if (!add_alone(&alone, &sink, times))
+					mark_damaged(sum->tally, owner, block);
+				continue;
+			}
 			if (!known) {
 				known = known_find(sum->knowledge, owner, block);
 				leaders = known && sum->options->blocks
@@ -266,8 +345,7 @@ static bool tally_owner(struct tally_sum *sum, const struct view_process *owner,
 				return error_no_memory(err);
 			}
 			if (!known) {
-				mark(sum->tally, "the record of the block at 0x%llx of '%s' is damaged",
-				     (unsigned long long)block->address, owner->path);
+				mark_damaged(sum->tally, owner, block);
 				free(sites);
 				return true;
 			}
@@ -299,6 +377,8 @@ static bool tally_owner(struct tally_sum *sum, const struct view_process *owner,
 			}
 		}
 	}
+	if (by_shapes)
+		shape_sums_flush(sum->shape_sums, &sink);
 	free(sites);
 	return true;
 }
@@ -399,8 +479,7 @@ static bool correct(struct tally_sum *sum, const struct view_process *p, struct 
 		if (!prepare_leaders(sum, owner, err))
 			return false;
 		if (!work(sum, owner, block, c->done, &w)) {
-			mark(sum->tally, "the record of the block at 0x%llx of '%s' is damaged",
-			     (unsigned long long)block->address, owner->path);
+			mark_damaged(sum->tally, owner, block);
 			return true;
 		}
 		struct tally_targets to = targets_of(sum, owner, block);
@@ -656,6 +735,7 @@ out:
 	vec_free(&sum.seats);
 	free(sum.row_of);
 	knowledge_free(&sum.own);
+	free(sum.shape_sums);
 	free(sum.leaders.at);
 	return done;
 }

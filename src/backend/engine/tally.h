@@ -1,5 +1,6 @@
 /*
- * A record turned into counts: each block is decoded once, its vector multiplied by how often it ran.
+ * A record turned into counts: each block is decoded once, its vector multiplied by how often it ran; or, where
+ * one thread alone has it and nothing but sums is wanted, its instructions are summed by shapes (shape_sums.h).
  *
  * What always holds:
  *  1. The sum over rows is the whole; a row is a thread of a process. A process that went on in other parts is its
