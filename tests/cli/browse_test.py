@@ -54,7 +54,7 @@ for arguments, message in ((["report", "--browse", "kept"], "--browse needs a te
                            (["profile", "--browse", "true"], "--browse needs a terminal")):
     seen = tare(*arguments)
     ok(seen.code == 2 and message in seen.err and seen.out == "", f"{' '.join(arguments)} is refused", seen)
-WAIT_S = 60
+WAIT_S = TIME_OUT_S  # of what hangs
 
 
 class Terminal:
@@ -244,7 +244,7 @@ screen(r"keys", "? lists the keys")
 tmux("resize-window", "-x", "200", "-y", "50")
 keys("Space", "z", "F5", "Q")
 screen(r"^status=0", "Q ends it; keys that mean nothing do nothing")
-for _ in range(200):
+for _ in range(20 * WAIT_S):
     if os.path.exists("after") and read("after"):
         break
     time.sleep(0.05)

@@ -25,18 +25,33 @@ static void *stays(void *unused)
 	return unused;
 }
 
-/* Until the kernel says that the thread is in that call. */
+/* The first line of that file of a thread's; "" where it may not be read. */
+static const char *line_of(int tid, const char *name, char text[512])
+{
+	char path[64];
+	snprintf(path, sizeof path, "/proc/%d/%s", tid, name);
+	FILE *file = fopen(path, "r");
+	if (!file || !fgets(text, 512, file))
+		text[0] = '\0';
+	if (file)
+		fclose(file);
+	return text;
+}
+
+/* Until the kernel says that the thread is in that call; where it does not tell calls, that it sleeps: it does so in no other. */
 static void until_in(int tid, long call)
 {
-	char path[64], text[64] = "";
-	do {
-		snprintf(path, sizeof path, "/proc/%d/syscall", tid);
-		FILE *file = fopen(path, "r");
-		if (file && !fgets(text, sizeof text, file))
-			text[0] = '\0';
-		if (file)
-			fclose(file);
-	} while (atol(text) != call || text[0] == 'r');
+	char text[512];
+	for (;;) {
+		line_of(tid, "syscall", text);
+		if (text[0] && text[0] != 'r' && atol(text) == call)
+			return;
+		if (text[0])
+			continue;
+		const char *name_ends = strrchr(line_of(tid, "stat", text), ')');
+		if (name_ends && name_ends[1] == ' ' && name_ends[2] == 'S')
+			return;
+	}
 }
 
 int main(int argc, char **argv)

@@ -212,7 +212,14 @@ has(text, "3 of 4 ranks counted", "how many ranks counted is said")
 equal(sorted(one.code for one in ends), [0, 0, 3], "the rank that reports exits with 3, the others with their programs' status")
 nothing_left("nothing is left of the job with a killed rank")
 
-ends = end(launch("openmpi", [0, 2], with_true("--ranks-timeout", "0.3"), size=4))
+os.mkfifo("begun")  # one has begun when the other waits: the time that it waits is for those that never begin
+job_id = new_job()
+late = launch("openmpi", [2], lambda rank: [*known(rank), "--ranks-timeout", "0.3", "sh", "-c", "read line < begun"], size=4, job=job_id)
+with open("begun", "w", encoding="ascii"):
+    early = launch("openmpi", [0], with_true("--ranks-timeout", "0.3"), size=4, job=job_id)
+    while early[0].poll() is None and not any(name.endswith(".json") for _, _, files in os.walk(RUN) for name in files):
+        time.sleep(0.01)
+ends = end(early + late)
 text = "".join(one.err for one in ends)
 equal(len(reports(ends)), 1, "two ranks never begin: the time is over, and there is one report")
 has(text, "rank 1, rank 3: never began to count", "those that never began are named")
