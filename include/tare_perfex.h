@@ -17,8 +17,9 @@
  * $(pkg-config --libs tare-perfex).
  *
  * The numbers are the R10000's: 0 to 15 are the events of its first counter, 16 to 31 of its second. Each is
- * counted by the event of this machine that has the meaning, at user level (the table is in tare-perfex(3)). Where
- * it cannot be counted the call fails: nothing else is counted for it. As with libperfex, T5_EVENT0 and T5_EVENT1
+ * counted by the event of this machine that has the meaning, at user level (the table is in tare-perfex(3)).
+ * Nothing else is counted for one that this machine cannot count: its count is -1, and the calls fail where
+ * neither of the two can be counted. As with libperfex, T5_EVENT0 and T5_EVENT1
  * in the environment replace e0 and e1; here their value may also be the name of any event ("page-faults:u",
  * "task-clock").
  *
@@ -47,10 +48,11 @@ extern "C" {
 
 /* Counts the two from 0. Returns the generation, a number above 0 that read_counters() returns as well when nobody
  * else had the counters meanwhile. The first call for a pair of events tries them, which takes milliseconds at
- * most.
+ * most. Of two events one of which this machine does not count, the other is counted: tare_perfex_error() then
+ * says why not that one, after this call and after read_counters(), which gives it the count -1.
  *
  * errno: EINVAL (a number is not known, or both are events of one counter: e0 and e1 may be the same), EOPNOTSUPP
- * (this machine does not count it), EACCES, EBUSY, EMFILE, ENOMEM, and those of the system. */
+ * (this machine counts neither), EACCES, EBUSY, EMFILE, ENOMEM, and those of the system. */
 TARE_PERFEX_API int start_counters(int e0, int e1);
 
 /* Stops the counters and stores their counts: of the same events as started. Either pointer may be NULL. On
@@ -76,7 +78,8 @@ TARE_PERFEX_API int print_costs(int e0, long long c0, int e1, long long c1);
  * those of the system. */
 TARE_PERFEX_API int load_costs(const char *file);
 
-/* Why the calling thread's last call failed, and what can be done; "" when none did. Valid until its next call. */
+/* Why the calling thread's last call failed, or has no count of one event, and what can be done; "" else.
+ * Valid until its next call. */
 TARE_PERFEX_API const char *tare_perfex_error(void);
 
 #ifdef __cplusplus

@@ -5,7 +5,7 @@
  * What always holds:
  * 1. The set is open for the two events that were started last; the trial of the same pair is not repeated.
  * 2. A count leaves read_counters() only when it is all there was (TARE_COUNTED); else it is -1 and the call
- * fails.
+ * fails. Of a pair one of whose events cannot be counted here, that one's count is -1, and the message says why.
  * 3. A time is a count times a cost that a table has, or "-". Counts of a modelled machine have the costs that the
  * program loads, never those of this one. */
 #include <errno.h>
@@ -45,11 +45,13 @@ struct choice {
 static __thread struct {
 	struct tare_counters *set; /* NULL: none is open */
 	struct choice pair[PAIR];
-	size_t index[PAIR]; /* in the set */
+	bool counted[PAIR];        /* false: this machine has not this one, and counts the other */
+	size_t index[PAIR];        /* in the set, if it is counted */
+	struct tare_error refused; /* why one is not counted */
 	pid_t process;
 	int generation;
 	bool started;
-	char why[sizeof(((struct tare_error *)0)->text) + sizeof(((struct tare_error *)0)->hint) + 2];
+	char why[sizeof(((struct tare_error *)0)->text) + sizeof(((struct tare_error *)0)->hint) + 20];
 } here;
 
 /* A bit for each of perfex's numbers that a model of another machine has counted in this process, in any thread:
@@ -165,18 +167,42 @@ static bool same(const struct choice a[PAIR], const struct choice b[PAIR])
 	return strcmp(a[0].event, b[0].event) == 0 && strcmp(a[1].event, b[1].event) == 0;
 }
 
+/* The pair, or the one of the two that this machine has; here.refused says why not the other. */
 static bool open_pair(const struct choice pair[PAIR], struct tare_error *error)
 {
 	bool one = strcmp(pair[0].event, pair[1].event) == 0;
-	here.index[0] = 0;
-	here.index[1] = one ? 0 : 1;
-	if (!tare_open(NULL, &here.set, error) || !tare_add(here.set, pair[0].event, error) ||
-	    (!one && !tare_add(here.set, pair[1].event, error)))
+	size_t n = 0;
+	here.refused = (struct tare_error){0};
+	if (!tare_open(NULL, &here.set, error))
 		return false;
+	for (size_t i = 0; i < (one ? 1 : PAIR); i++) {
+		struct tare_error why = {0};
+		here.counted[i] = tare_add(here.set, pair[i].event, &why);
+		here.index[i] = n;
+		n += here.counted[i];
+		if (!here.counted[i] && (!here.refused.code || why.code != TARE_ERROR_UNSUPPORTED))
+			here.refused = why;
+	}
+	if (one)
+		here.counted[1] = here.counted[0], here.index[1] = here.index[0];
+	if (!n || (here.refused.code && here.refused.code != TARE_ERROR_UNSUPPORTED)) {
+		*error = here.refused;
+		return false;
+	}
 	for (size_t i = 0; i < PAIR; i++)
-		if (pair[i].number >= 0 && strcmp(tare_event_source(here.set, here.index[i]), "model") == 0)
+		if (here.counted[i] && pair[i].number >= 0 &&
+		    strcmp(tare_event_source(here.set, here.index[i]), "model") == 0)
 			atomic_fetch_or(&modelled, UINT32_C(1) << pair[i].number);
 	return true;
+}
+
+/* The call has done what it can: one event of the pair may have no count. */
+static int done_but_for_one(void)
+{
+	if (here.refused.code)
+		fail(errno, "%s%s%s; its count is -1", here.refused.text, *here.refused.hint ? "; " : "",
+		     here.refused.hint);
+	return here.generation;
 }
 
 COUNTERS_CALL(int, start_counters, perfex_start, int e0, int e1)
@@ -204,7 +230,7 @@ COUNTERS_CALL(int, start_counters, perfex_start, int e0, int e1)
 		return fail_as(&error);
 	here.started = true;
 	here.generation = here.generation == INT32_MAX ? 1 : here.generation + 1;
-	return here.generation;
+	return done_but_for_one();
 }
 
 COUNTERS_CALL(int, read_counters, perfex_read, int e0, long long *c0, int e1, long long *c1)
@@ -228,13 +254,13 @@ COUNTERS_CALL(int, read_counters, perfex_read, int e0, long long *c0, int e1, lo
 	if (!same(pair, here.pair))
 		return fail(EINVAL, "the events %d and %d are not those that were started", e0, e1);
 	for (size_t i = 0; i < PAIR; i++)
-		if (readings[here.index[i]].state != TARE_COUNTED)
+		if (here.counted[i] && readings[here.index[i]].state != TARE_COUNTED)
 			return fail(EBUSY, "'%s' was not counted all the time: others had the counters",
 				    pair[i].name);
 	for (size_t i = 0; i < PAIR; i++)
-		if (into[i])
+		if (into[i] && here.counted[i])
 			*into[i] = (long long)readings[here.index[i]].count;
-	return here.generation;
+	return done_but_for_one();
 }
 
 /* ---- printing: as report_perfex() does (compat/perfex.c; Zagha, Appendix C) ---- */

@@ -280,6 +280,8 @@ static const void *read_row(struct arena *arena, const struct stanza *stanza, co
 			  stanza->line, row->name);
 		goto out;
 	}
+	if (row->kind == EVENT_DURATION && row->counted_by & COUNTED_BY_MODEL && !row->model && !row->no_model)
+		row->no_model = "a timing event: it needs the pipeline model, still to come";
 	row->paper_names = keep_list(arena, &lists.papers);
 	row->encodings = keep_list(arena, &lists.encodings);
 	row->aliases = keep_list(arena, &lists.aliases);

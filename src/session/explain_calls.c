@@ -23,12 +23,12 @@ static bool take_calls(struct explanation *e, const char *text)
 	return true;
 }
 
-/* Calls that could not be timed. */
+/* What is said of their times. */
 static bool take_notes(struct explaining *x, const struct result *result, struct error *err)
 {
 	bool done = true;
 	for (size_t i = 0; done && i < result->n_notes; i++)
-		if (strstr(result->notes[i].text, "were not timed"))
+		if (strstr(result->notes[i].text, "system calls"))
 			done = explaining_note(x->e, result->notes[i].rank,
 					       arena_strdup(&x->e->arena, result->notes[i].text), err);
 	return done;

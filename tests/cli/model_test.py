@@ -203,6 +203,12 @@ ok(seen.code == 2 and "one machine" in seen.err, "the old tools' reports are of 
 _, rows, _ = count("model:r12000", "l3-misses,cycles,paired-instructions,tsc", "true")
 for event, part in (("l3-misses", "third-level"), ("cycles", "timing"), ("paired-instructions", "timing"), ("tsc", "neither")):
     ok(rows[event]["value"] is None and part in rows[event]["why"], f"{event} is not modelled, with the reason", rows[event])
+# events that neither a counter of this machine nor a model has: of each kind the Pentium's and the R12000's
+TIMED = ("l1d-bank-conflicts", "paired-data-accesses", "paired-instructions", "pipeline-flushes", "address-stall-cycles", "bus-busy-cycles", "owned-write-stall-cycles",
+         "miss-table-occupancy", "progress-cycles")
+for on in ("auto", "perf", "model:pentium"):
+    reasons = {row["event"]: row["why"] or "" for row in json.loads(tare("list", "events", "--json", "--on", on).out)["events"]}
+    equal([e for e in TIMED if "needs the pipeline model" not in reasons[e]], [], f"on {on}, events that need timing say that they need the pipeline model")
 machine = write("one.conf", "[machine]\ntitle = One\nsource = a test\n[L1I]\nsize = 1K\nways = 1\nline = 32\nnext = memory\nsource = a test\n"
                             "[L1D]\nsize = 1K\nways = 1\nline = 64\nnext = memory\nsource = a test\n")
 equal(values("model:" + machine, "l1d-misses", kernel("array"), "8000").keys(), {"l1d-misses"}, "a machine file of one's own is a machine")

@@ -122,6 +122,12 @@ static void test_paper_names(void)
 			   event.definition->no_model,
 		   "'%s' is not modelled, and its row says why", without[i]);
 	}
+	struct event stall;
+	ok(event_parse(table, "address-stall-cycles", &stall, NULL) && stall.definition->no_model &&
+		   strstr(stall.definition->no_model, "a timing event: it needs the pipeline model"),
+	   "a duration that machines have, and no model counts, is a timing event without a word in its row");
+	ok(event_parse(table, "elapsed-time", &stall, NULL) && !stall.definition->no_model,
+	   "what no model is said to count has no such reason");
 	const struct event_definition *row = perfex_event_definition(table, PERFEX_R10000, 15);
 	ok(row && strcmp(row->name, "instructions") == 0, "perfex's event 15 is instructions");
 	row = paper_event_find(table, "p5mon", "data_read_miss");

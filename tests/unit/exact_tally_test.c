@@ -1,8 +1,10 @@
 /* From a record to counts and basic blocks: records written by hand, truths beside them. */
 #include <stdio.h>
+#include <string.h>
 
 #include "backend/engine/blocks.h"
 #include "backend/engine/events.h"
+#include "backend/engine/syscalls.h"
 #include "backend/engine/tally.h"
 #include "tap.h"
 #include "unit/exact_record.h"
@@ -760,8 +762,33 @@ static void test_table(void)
 	event_table_free(table);
 }
 
+/* A processor whose last extended leaf, and whose leaf 0x80000007, are planted. */
+static uint32_t planted_last, planted_power;
+static void planted_cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
+{
+	(void)sub;
+	memset(out, 0, 4 * sizeof *out);
+	if (leaf == 0x80000000)
+		out[0] = planted_last;
+	else if (leaf == 0x80000007)
+		out[3] = planted_power;
+	else
+		out[3] = ~0u;
+}
+
+static void test_clock(void)
+{
+	planted_last = 0x80000008, planted_power = 1u << 8;
+	ok(syscalls_clock_steady(planted_cpuid), "an invariant time stamp counter is a clock");
+	planted_power = ~(1u << 8);
+	ok(!syscalls_clock_steady(planted_cpuid), "one that may change its rate is not");
+	planted_last = 0x80000006, planted_power = ~0u;
+	ok(!syscalls_clock_steady(planted_cpuid), "nor is that of a processor which does not say so");
+}
+
 int main(void)
 {
+	test_clock();
 	test_counts();
 	test_threads();
 	test_joined();

@@ -16,7 +16,7 @@ uint64_t counting_now_ns(void)
 
 uint64_t counting_now_ticks(void) { return __builtin_ia32_rdtsc(); }
 
-static void host_cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
+void counting_cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4])
 {
 	__cpuid_count(leaf, sub, out[0], out[1], out[2], out[3]);
 }
@@ -26,7 +26,7 @@ static uint64_t enabled_state(void)
 {
 	enum { FEATURES = 1, ECX = 2, OSXSAVE = 27 };
 	uint32_t r[4], low, high;
-	host_cpuid(FEATURES, 0, r);
+	counting_cpuid(FEATURES, 0, r);
 	if (!(r[ECX] >> OSXSAVE & 1))
 		return 0;
 	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -110,12 +110,12 @@ static bool choose_cpu(const struct command *command, uint32_t *served, struct e
 		if (strcmp(names[cpu], command->cpu) == 0)
 			asked = cpu;
 	*served = asked;
-	if (x86_served_fits(asked, enabled_state(), host_cpuid, &lacks))
+	if (x86_served_fits(asked, enabled_state(), counting_cpuid, &lacks))
 		return true;
 	error_set(err, ERROR_UNSUPPORTED, "this machine's CPU cannot show the program an %s: it lacks %s",
 		  command->cpu, lacks);
 	for (enum served_cpu cpu = asked - 1; cpu >= SERVED_V2; cpu--)
-		if (x86_served_fits(cpu, enabled_state(), host_cpuid, &lacks))
+		if (x86_served_fits(cpu, enabled_state(), counting_cpuid, &lacks))
 			return error_hint(err, "use --cpu %s, here and on the machines that are compared with",
 					  names[cpu]);
 	return error_hint(err, "use --cpu host: counts are then those of this machine's CPU");

@@ -77,6 +77,7 @@ uint64_t counting_now_ticks(void);
  * *view, *tally and *regions are the caller's. */
 bool counting_look(const struct counting *c, bool still_running, struct view **view, struct tally **tally,
 		   struct execution_regions **regions, struct error *err);
+void counting_cpuid(uint32_t leaf, uint32_t sub, uint32_t out[4]); /* this machine's */
 bool counting_add_remark(struct run *run, enum note_rank rank, const char *text);
 
 /* counting_regions.c */

@@ -203,6 +203,12 @@ static bool add_limits(const struct counting *c, const struct view *view, struct
 static bool add_untimed(const struct counting *c, const struct view *view, struct run *run)
 {
 	uint64_t untimed = syscalls_untimed(view, c->children);
+	if (!syscalls_clock_steady(counting_cpuid) &&
+	    !counting_add_remark(
+		    run, NOTE_READ,
+		    "the system calls' times may be off: this CPU's time stamp counter, by which they "
+		    "are taken, may change its rate"))
+		return false;
 	return !untimed ||
 	       counting_add_remark(run, NOTE_READ,
 				   arena_printf(&run->arena,

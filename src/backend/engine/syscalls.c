@@ -9,6 +9,17 @@ struct syscall_row {
 	uint64_t count, ticks;
 };
 
+bool syscalls_clock_steady(x86_cpuid *ask)
+{
+	enum { EXTENDED = 0x80000000u, POWER = 0x80000007u, EAX = 0, EDX = 3, INVARIANT_TSC = 8 };
+	uint32_t r[4];
+	ask(EXTENDED, 0, r);
+	if (r[EAX] < POWER)
+		return false;
+	ask(POWER, 0, r);
+	return r[EDX] >> INVARIANT_TSC & 1;
+}
+
 static int most_first(const void *a, const void *b)
 {
 	const struct syscall_row *x = a, *y = b;

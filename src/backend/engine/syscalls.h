@@ -6,6 +6,7 @@
 
 #include "base/str.h"
 #include "engine/inject/view.h"
+#include "engine/x86/xstate.h"
 
 enum { EXACT_SYSCALL_NAMES = RECORD_SYSCALLS };
 /* NULL: no such call. Made by syscall_names.sh */
@@ -23,6 +24,10 @@ struct syscall_clock {
 	double ns_per_tick; /* 0: calls are not timed */
 	uint64_t ended;     /* the counter, when the program had ended */
 };
+
+/* Does the time stamp counter tick at one rate in every state of the processor (AMD APM vol. 3, Intel SDM vol. 2:
+ * CPUID 0x80000007, edx bit 8)? Else ticks are not a time. */
+bool syscalls_clock_steady(x86_cpuid *ask);
 
 /* Appends "call<TAB>count" lines below these column names, most frequent first; then numbers without a name, those
  * beyond the record's table ("other") and 32-bit ones ("int 0x80"). Calls made 0 times have no line. With times

@@ -43,13 +43,8 @@ bool model_event_bind(const struct event_definition *definition, const struct ma
 	const struct formula *formula = definition ? formula_on(definition, machine) : NULL;
 	*out = (struct model_event){.definition = definition, .formula = formula};
 	if (!formula) {
-		if (definition && definition->no_model)
-			snprintf(why, size, "%s", definition->no_model);
-		else if (definition && definition->kind == EVENT_DURATION &&
-			 (definition->counted_by & COUNTED_BY_MODEL))
-			snprintf(why, size, "a timing event: no model of time yet");
-		else
-			snprintf(why, size, "no machine model counts it");
+		snprintf(why, size, "%s",
+			 definition && definition->no_model ? definition->no_model : "no machine model counts it");
 		return false;
 	}
 	for (size_t i = 0; i < formula->n_inputs; i++)

@@ -177,13 +177,18 @@ static void try_all(struct backend *backend, const struct event *event, struct a
 {
 	struct answer best = *answer;
 	bool tried = false;
-	char remedy[128] = "";
+	char remedy[128] = "", unmodelled[256] = "";
+	const char *no_model = event->definition ? event->definition->no_model : NULL;
 	if (event->machine)
 		snprintf(remedy, sizeof remedy, "count it with --on model:%.60s", event->machine);
+	if (no_model)
+		snprintf(unmodelled, sizeof unmodelled, "this machine's counters do not have it, and no model: %s",
+			 no_model);
 	refuse(&best, READING_UNSUPPORTED,
-	       event->machine ? "it is an event of a modelled machine, not of this machine's counters"
-			      : "it has no encoding for the kernel's interface",
-	       remedy);
+	       no_model         ? unmodelled
+	       : event->machine ? "it is an event of a modelled machine, not of this machine's counters"
+				: "it has no encoding for the kernel's interface",
+	       no_model ? "" : remedy);
 	for (size_t i = 0;; i++) {
 		struct error reason = {0};
 		struct answer now = *answer;
