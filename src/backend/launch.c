@@ -354,6 +354,8 @@ IN_CHILD static int child(void *context)
 	close(held->go[1]);
 	close(held->failed[0]);
 	put_handlers_away();
+	if (held->command->group) /* gone: its processes are, and tare's interrupt comes */
+		setpgid(0, held->command->group);
 	word.stream = move_streams(held->command);
 	word.os_errno = word.stream < 0 ? 0 : errno;
 	if (word.stream < 0 && held->command->reproducible && !make_reproducible(&held->mask)) {

@@ -10,6 +10,7 @@
 #include "cli/count_options.h"
 #include "cli/count_output.h"
 #include "compat/parameters.h"
+#include "session/apart.h"
 #include "session/launcher.h"
 #include "session/session.h"
 
@@ -25,7 +26,9 @@ struct count_command {
 	struct switching control;
 	struct launched launched; /* which rank of several it is */
 	bool joint;               /* … and the ranks have one report */
+	struct apart apart;
 	struct ranks_folder *ranks;
+	bool told_files;          /* the user was told where the ranks' counts are */
 	struct costs_found costs; /* --costs */
 	struct runs *runs;        /* the store, when it was opened for what is verified */
 	struct arena arena;

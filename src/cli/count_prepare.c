@@ -34,6 +34,7 @@ static bool choose_target(struct count_command *c, struct session_target *out, s
 		.program = c->program,
 		.reproducible = r->reproducible,
 		.cpu = r->shown_cpu,
+		.group = c->apart.group,
 		.keep = r->keep,
 		.no_sharing = r->no_sharing,
 		.sampled = r->sampled,

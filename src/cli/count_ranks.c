@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cli/say.h"
 #include "report/job.h"
@@ -59,6 +60,16 @@ static bool check_runs(const struct count_request *r, const struct rank_place *p
 			  "repeat the launcher's whole command; --ranks off, if the program does not use MPI");
 }
 
+/* Ranks that somebody numbered by tare's own variables are nobody's to kill. */
+static bool stand_apart(struct count_command *count, struct rank_place *here, struct error *err)
+{
+	if (strcmp(here->launcher, "tare") == 0)
+		return true;
+	bool done = apart_begin(&count->apart, err);
+	here->pid = count->launched.place.pid = getpid();
+	return done;
+}
+
 bool count_ranks_find(struct count_command *count, struct error *err)
 {
 	struct count_request *r = &count->request;
@@ -76,7 +87,8 @@ bool count_ranks_find(struct count_command *count, struct error *err)
 					       ? "with %%r or %%p in -o, each rank has a report of its own"
 					       : "mpirun, srun and the like start ranks");
 	}
-	return (!count->joint || check(r, err)) && fill_name(count, &here.place, &r->output, count->joint, err) &&
+	return (!count->joint || (check(r, err) && stand_apart(count, &here.place, err))) &&
+	       fill_name(count, &here.place, &r->output, count->joint, err) &&
 	       fill_name(count, &here.place, &r->blocks, false, err) &&
 	       fill_name(count, &here.place, &r->system_calls, false, err) &&
 	       fill_name(count, &here.place, &r->by_file, false, err) &&
@@ -152,7 +164,8 @@ static void tell_interim(void *context, const struct job *job)
 	char *files = to_file ? NULL : ranks_files(count->ranks);
 	if (to_file)
 		write_job(count, job);
-	if (files && !r->quiet && !data)
+	count->told_files = files && !r->quiet && !data;
+	if (count->told_files)
 		fprintf(stderr,
 			"tare: interrupted, and ranks are at work; if all are killed now: tare report --merge "
 			"%s\n",
@@ -203,6 +216,7 @@ int count_ranks_finish(struct count_command *count, int code)
 	const struct result *result = count->session.result;
 	struct ranks_waiting waiting = {.timeout_ns = r->ranks_timeout_ns,
 					.interrupt = count->interrupt,
+					.apart = &count->apart,
 					.failed = count->program && result->wait_status != 0 &&
 						  !result->interrupted,
 					.tell = tell_waiting,
@@ -228,8 +242,9 @@ int count_ranks_finish(struct count_command *count, int code)
 	int worst = job_worst_status(job);
 	if (code == TARE_DONE)
 		code = worst ? worst : job->n_reported < job->n_members ? TARE_CANNOT_MEASURE : code;
-	/* if it did not arrive in its file, it is on standard error: the next rank would do no better */
-	ranks_reported(count->ranks);
+	/* if it did not arrive in its file, it is on standard error: the next rank would do no better. Open MPI's
+	 * mpirun ends about a second after it has killed ranks, and does not show what comes later */
+	ranks_reported(count->ranks, count->told_files);
 	job_free(job);
 	return done ? code : TARE_CANNOT_MEASURE;
 }

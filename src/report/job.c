@@ -354,20 +354,17 @@ static void add_endings(struct building *b)
 	struct member_naming failed = {0}, interrupted = {0};
 	for (size_t i = 0; i < job->n_members; i++) {
 		const struct job_member *m = &job->members[i];
-		if (m->state != MEMBER_REPORTED)
+		bool ended_badly = m->has_exit && m->wait_status != 0;
+		struct member_naming *naming = m->interrupted ? &interrupted : &failed;
+		if (m->state != MEMBER_REPORTED || !(m->interrupted || ended_badly))
 			continue;
-		if (m->interrupted)
-			name_member(&interrupted, b->d, job, i);
-		else if (m->has_exit && m->wait_status != 0) {
-			size_t before = failed.n;
-			name_member(&failed, b->d, job, i);
-			if (before >= MEMBERS_NAMED)
-				continue;
-			if (WIFSIGNALED(m->wait_status))
-				str_appendf(&failed.text, " signal %d", WTERMSIG(m->wait_status));
-			else
-				str_appendf(&failed.text, " exit status %d", WEXITSTATUS(m->wait_status));
-		}
+		name_member(naming, b->d, job, i);
+		if (!ended_badly || naming->n > MEMBERS_NAMED)
+			continue;
+		if (WIFSIGNALED(m->wait_status))
+			str_appendf(&naming->text, " signal %d", WTERMSIG(m->wait_status));
+		else
+			str_appendf(&naming->text, " exit status %d", WEXITSTATUS(m->wait_status));
 	}
 	if (failed.n + interrupted.n && job->n_members == job->n_reported)
 		document_add(b->d, BLOCK_GAP, NULL, NULL);

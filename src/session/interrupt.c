@@ -1,6 +1,9 @@
 #include "session/interrupt.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+
+enum { OF_TERMINAL = 0x74617265 }; /* with a signal that was passed on */
 
 /* The one thing that a signal handler can reach. */
 static volatile sig_atomic_t caught;
@@ -8,7 +11,17 @@ static volatile sig_atomic_t caught;
 static void on_interrupt(int number, siginfo_t *info, void *context)
 {
 	(void)context;
-	caught = info->si_code == SI_KERNEL ? -number : number;
+	bool of_terminal = info->si_code == SI_KERNEL ||
+			   (info->si_code == SI_QUEUE && info->si_value.sival_int == OF_TERMINAL);
+	caught = of_terminal ? -number : number;
+}
+
+void interrupt_pass_on(pid_t to, int number, const siginfo_t *info)
+{
+	if (info->si_code == SI_KERNEL)
+		sigqueue(to, number, (union sigval){.sival_int = OF_TERMINAL});
+	else
+		kill(to, number);
 }
 
 static void on_closed_pipe(int number) { (void)number; }

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "session/apart.h"
 #include "session/job.h"
 #include "store/ranks/folder.h"
 #include "store/ranks/read.h"
@@ -17,10 +18,12 @@ enum {
 	POLL_MOST_NS = 200 * MS, /* of a job with few ranks: looking costs a system call a rank */
 	POLL_RANKS = 512,
 	TELL_AFTER_NS = 1500 * MS,
-	/* mpirun kills one second after it asked (Open MPI's odls_base_sigkill_timeout) */
-	GRACE_NS = 600 * MS,
 	HOST_BYTES = 256,
 };
+
+/* After an interrupt: programs have 2 s to end (measure/waiting.h), and their tare reads its counters. A user is
+ * not to wait longer than needed; where none is there, a machine's load is no reason to miss a rank. */
+static const uint64_t GRACE_NS = 5000000000, GRACE_ALONE_NS = 60000000000;
 
 bool ranks_begin(const char *base, const struct rank_place *place, struct ranks_folder **out, struct error *err)
 {
@@ -32,7 +35,7 @@ void ranks_part(struct ranks_folder *folder) { ranks_leave(folder); }
 
 char *ranks_files(const struct ranks_folder *folder) { return ranks_pattern(folder); }
 
-void ranks_reported(struct ranks_folder *folder) { ranks_over(folder); }
+void ranks_reported(struct ranks_folder *folder, bool stay) { ranks_over(folder, stay); }
 
 size_t ranks_text(struct str *out, size_t n, bool (*of)(const void *context, size_t rank), const void *context)
 {
@@ -94,6 +97,11 @@ static void tell(struct rank_wait *w)
 	str_free(&never);
 }
 
+static uint64_t grace_ns(const struct rank_wait *w)
+{
+	return apart_is_alone(w->options->apart) ? GRACE_ALONE_NS : GRACE_NS;
+}
+
 enum decision { DECIDED_WAIT, DECIDED_REPORT, DECIDED_LEAVE };
 
 /* By the rank that has the chair. */
@@ -104,7 +112,7 @@ static enum decision decide(struct rank_wait *w, uint64_t now_ns)
 	if (!at_work && !never)
 		return DECIDED_REPORT;
 	if (w->interrupted_ns)
-		return at_work && now_ns - w->interrupted_ns < GRACE_NS ? DECIDED_WAIT : DECIDED_REPORT;
+		return at_work && now_ns - w->interrupted_ns < grace_ns(w) ? DECIDED_WAIT : DECIDED_REPORT;
 	if (w->options->failed && at_work)
 		return DECIDED_LEAVE;
 	if (waited_ns >= w->options->timeout_ns)

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "result/job.h"
 
+struct apart;        /* session/apart.h */
 struct ranks_folder; /* store/ranks/folder.h */
 
 /* Takes this rank's place before its program starts; *out is to be left by ranks_part(). */
@@ -29,6 +30,7 @@ void ranks_part(struct ranks_folder *folder);
 struct ranks_waiting {
 	uint64_t timeout_ns; /* after this rank has finished */
 	const volatile sig_atomic_t *interrupt;
+	const struct apart *apart;
 	bool failed; /* the program did */
 	/* told once, when the waiting gets long: ranks as "1, 3-7"; may be NULL */
 	void (*tell)(void *context, const char *at_work, const char *never_began);
@@ -48,8 +50,8 @@ bool ranks_end(struct ranks_folder *folder, const struct rank_place *place, cons
  * freed. */
 char *ranks_files(const struct ranks_folder *folder);
 
-/* The report is out: the ranks' files go. */
-void ranks_reported(struct ranks_folder *folder);
+/* The report is out: the ranks' files go; stay: the user was told where they are. */
+void ranks_reported(struct ranks_folder *folder, bool stay);
 
 /* Results in files of `tare count --json`: the ranks of one job (those that no file has are MEMBER_NO_FILE), or of
  * no job: then each file is a member. ERROR_USAGE: a result twice; of several jobs. On success *out is to be freed

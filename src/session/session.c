@@ -19,6 +19,7 @@ static void set_target(struct session *s, const struct session_target *asked)
 	s->command = (struct command){.argv = asked->program, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1};
 	s->command.reproducible = asked->reproducible;
 	s->command.cpu = asked->cpu;
+	s->command.group = asked->group;
 	t->keep = asked->keep;
 	t->no_sharing = asked->no_sharing;
 	t->sampled = asked->sampled;

@@ -31,6 +31,7 @@ struct session_target {
 	char *const *program; /* with its arguments; NULL: none is started */
 	bool reproducible;    /* struct command has these */
 	const char *cpu;
+	pid_t group;
 	bool keep;        /* struct target has it */
 	bool no_sharing;  /* likewise */
 	unsigned sampled; /* likewise */

@@ -1,6 +1,8 @@
 """Ranks of one job: one report of all. The launcher is this test: it sets what mpirun and srun set, so that no fact here needs MPI"""
+import glob
 import json
 import os
+import pty
 import shutil
 import signal
 import sqlite3
@@ -61,6 +63,18 @@ def is_asleep(pid):
             return file.read().split()[0] in {"x86_64": ("35", "230"), "aarch64": ("101", "115")}.get(os.uname().machine, ())
     except OSError:
         return False
+
+
+def tare_of(process):
+    """The process that counts a rank's program: the launcher has started its parent (src/session/apart.h)."""
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                if int(file.read().rpartition(")")[2].split()[1]) == process.pid:
+                    return int(pid)
+        except OSError:
+            pass
+    return None
 
 
 def reports(ends):
@@ -199,14 +213,15 @@ victim = start("count", "--on", "auto", "-e", "elapsed-time", "sh", "-c", "echo 
                env=rank_environment("openmpi", 3, 4, job_id))
 victim.stdout.read(6)
 others = launch("openmpi", range(3), with_true(), size=4, job=job_id)
-victim.send_signal(signal.SIGKILL)
+victim_pid = tare_of(victim)
+os.kill(victim_pid, signal.SIGKILL)
 os.close(held)
 os.close(pipe)
 finish(victim)
 ends = end(others)
 text = "".join(one.err for one in ends)
 equal(len(reports(ends)), 1, "one rank is killed with kill -9: the others give one report")
-has(text, re.compile(rf"! rank 3 \(host {os.uname().nodename}, process {victim.pid}\): "), "the killed rank is named, with host and process")
+has(text, re.compile(rf"! rank 3 \(host {os.uname().nodename}, process {victim_pid}\): "), "the killed rank is named, with host and process")
 has(text, re.compile(r"^  cycles +≥ 6,000 +1,000 +3,000 ", re.M), "its absence is not a smaller sum: the sum is at least that")
 has(text, "3 of 4 ranks counted", "how many ranks counted is said")
 equal(sorted(one.code for one in ends), [0, 0, 3], "the rank that reports exits with 3, the others with their programs' status")
@@ -233,8 +248,8 @@ while not any(name.endswith(".json") for _, _, files in os.walk(RUN) for name in
 second = launch("openmpi", [1], with_true(), size=3, job=job_id)[0]
 while sum(name.endswith(".json") for _, _, files in os.walk(RUN) for name in files) < 2:
     time.sleep(0.01)
-first.send_signal(signal.SIGKILL)
-finish(first)
+os.kill(tare_of(first), signal.SIGKILL)
+equal(finish(first).code, -signal.SIGKILL, "the launcher sees which signal ended a rank's tare")
 ends = end([second] + launch("openmpi", [2], with_true(), size=3, job=job_id))
 equal(len(reports(ends)), 1, "a rank that had finished is killed while it waits: another one reports")
 has("".join(one.err for one in ends), re.compile(r"^  cycles +6,000 +1,000 +3,000 ", re.M), "with the killed rank's counts, which were whole")
@@ -260,7 +275,7 @@ second = launch("openmpi", [1], lambda rank: [*known(rank), "sh", "-c", "read li
 with open("fails", "w", encoding="ascii"):
     first = launch("openmpi", [0], lambda rank: [*known(rank), "--store", "held.db", "sh", "-c", "exit 7"], size=2, job=job_id)[0]
     for _ in range(1000):  # the fact holds whenever this ends; without it, the first one may be gone
-        if is_asleep(first.pid):
+        if is_asleep(tare_of(first)):
             break
         time.sleep(0.01)
 ends = [finish(second)]
@@ -271,6 +286,103 @@ equal(len(reports(ends)), 1, "two ranks fail at the same moment: there is one re
 has("".join(one.err for one in ends), re.compile(r"^  cycles +4,000 +1,000 +3,000 ", re.M), "of both")
 nothing_left("and nothing is left of their job")
 shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=True)
+
+# ---- the launcher kills what it has started: tare is another process, ends the counting and reports ----
+job_id = new_job()
+sleeping = start("count", *known(1), "sh", "-c", "echo there; exec sleep 600", env=rank_environment("mpich", 1, 2, job_id), start_new_session=True)
+sleeping.stdout.read(6)
+other = launch("mpich", [0], with_true(), size=2, job=job_id)[0]
+while not any(name.endswith(".json") for _, _, files in os.walk(RUN) for name in files):
+    time.sleep(0.01)
+os.killpg(sleeping.pid, signal.SIGKILL)
+ends = end([sleeping, other])
+text = " ".join("".join(one.err for one in ends).split())
+equal((ends[0].code, len(reports(ends))), (-signal.SIGKILL, 1), "a rank's process group is killed with kill -9: there is one report")
+has(text, "cycles 4,000 1,000 3,000 1.50 1 hw", "with that rank's counts")
+has(text, re.compile(r"! rank 1 \(host \S+, process \d+\) signal 9"), "and how its program ended")
+shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=True)  # an interrupt may have found the other rank at work
+
+# an interrupt reaches the program, and how that ended is named
+job_id = new_job()
+sleeping = start("count", *known(1), "sh", "-c", "echo there; exec sleep 600", env=rank_environment("mpich", 1, 2, job_id), start_new_session=True)
+sleeping.stdout.read(6)
+other = launch("mpich", [0], with_true(), size=2, job=job_id)[0]
+while not any(name.endswith(".json") for _, _, files in os.walk(RUN) for name in files):
+    time.sleep(0.01)
+sleeping.send_signal(signal.SIGTERM)
+text = " ".join("".join(one.err for one in end([sleeping, other])).split())
+has(text, re.compile(r"! rank 1 \(host \S+, process \d+\) signal 15: interrupted before the end"), "a rank that SIGTERM ends: the signal is named, and that it was interrupted")
+shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=True)
+
+
+def groups_seen(**more):
+    """Process groups: of what the launcher starts, of its tare, of the program."""
+    job_id = new_job()
+    other = launch("openmpi", [1], with_true(), size=2, job=job_id)
+    one = start("count", *known(0), "sh", "-c", "cut -d ' ' -f 5 /proc/$PPID/stat /proc/$$/stat", env=rank_environment("openmpi", 0, 2, job_id),
+                start_new_session=True, **more)
+    seen = end([one, *other])[0]
+    return [one.pid, *map(int, seen.out.split())]
+
+
+def control(name):
+    """In the child, a session's leader: this terminal controls it from now on."""
+    os.close(os.open(name, os.O_RDWR))
+
+
+launched, counts, program = groups_seen()
+ok(counts != launched == program, "a rank's tare is in a group of its own, its program in the launcher's", (launched, counts, program))
+terminal, other_end = pty.openpty()
+launched, counts, program = groups_seen(stdin=other_end, preexec_fn=lambda: control(os.ttyname(0)))
+ok(counts == launched == program, "at a terminal all of a rank are in one group, as job control needs", (launched, counts, program))
+os.close(terminal)
+os.close(other_end)
+ends = end([start("count", *known(0), "--ranks-timeout", "0.1", "sh", "-c", "exit 7", env=rank_environment("openmpi", 0, 2, new_job()),
+                  preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))])
+equal(ends[0].code, 7, "a launcher that ignores SIGCHLD sees how a rank ended")
+
+# Ctrl-Z at mpirun: Open MPI's stops the group of each process that it has started
+def state(pid):
+    """As ps names it; "" where there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
+
+
+job_id = new_job()
+os.mkfifo("continued")
+stopped = start("count", *known(0), "sh", "-c", "echo $$; read line < continued; echo ends", env=rank_environment("openmpi", 0, 2, job_id), start_new_session=True)
+program = int(stopped.stdout.readline())
+other = launch("openmpi", [1], with_true(), size=2, job=job_id)
+os.killpg(stopped.pid, signal.SIGSTOP)
+for _ in range(100 * TIME_OUT_S):
+    if state(program) == state(stopped.pid) == "T":
+        break
+    time.sleep(0.01)
+equal((state(program), state(stopped.pid)), ("T", "T"), "a launcher that stops a rank's group stops its program")
+os.killpg(stopped.pid, signal.SIGCONT)
+with open("continued", "w", encoding="ascii"):
+    pass
+ends = end([stopped, *other])
+equal((ends[0].code, ends[0].out, len(reports(ends))), (0, "ends\n", 1), "which goes on with it, and there is one report")
+
+# a launcher without process groups of its own, in the terminal's foreground
+terminal, other_end = pty.openpty()
+os.mkfifo("told")
+told = start("count", *known(0), "sh", "-c", "trap '' HUP; exec 3< told; trap 'echo told' INT; echo there; while ! read line <&3; do :; done; echo ends",
+             env=rank_environment("openmpi", 0, 2, new_job()), start_new_session=True, preexec_fn=lambda: control(os.ttyname(other_end)))
+with open("told", "w", encoding="ascii", buffering=1) as pipe:
+    out = told.stdout.read(6)
+    os.write(terminal, b"\x03")
+    told.wait(TIME_OUT_S)  # tare has done all that it does after an interrupt
+    pipe.write("\n")
+    out += told.stdout.read()
+equal(out, b"there\ntold\nends\n", "Ctrl-C reaches a rank's program once")
+has(told.stderr.read().decode(), "rank 1: never began to count", "and ends the waiting")
+os.close(terminal)
+os.close(other_end)
 
 # ---- an interrupt ends the waiting ----
 waiter = launch("openmpi", [0], with_true("--ranks-timeout", "500"), size=2)[0]
@@ -301,7 +413,11 @@ for output in ((), ("-o", "interim.txt")):
             has(one.err, re.compile(rf"^tare: interrupted, and ranks are at work; if all are killed now: tare report --merge {RUN}/tare-ranks-\d+/\w+/0\.\*\.json$", re.M),
                 "an interrupt while ranks are at work: where the counts are is told at once")
         equal(len(re.findall("ranks of", one.err)), 0 if output else 1, "and there is one report")
+        if not output:
+            files = glob.glob(re.search(r"report --merge (\S+)", one.err).group(1))
+            has(tare("report", "--merge", *files).out, re.compile(r"^  cycles +≥ 1,000 ", re.M), "the counts stay where the message says that they are")
     finish(stubborn)
+    shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=True)
 
 # ---- several counts in one job ----
 script = 'for i in 1 2 3; do "$TARE" count --on "$REC" -e cycles -o round-$i.txt true || exit 9; done'

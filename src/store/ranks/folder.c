@@ -406,14 +406,14 @@ static bool has_other_rounds(struct ranks_folder *f)
 	return found;
 }
 
-void ranks_over(struct ranks_folder *f)
+void ranks_over(struct ranks_folder *f, bool stay)
 {
 	static const char *const kinds[] = {"begun", "json", "part"};
 	char name[NAME_BYTES];
 	if (!lock_byte(f->lock, BYTE_JOIN, F_WRLCK, true))
 		return;
 	snprintf(name, sizeof name, "%zu.over", f->round);
-	if (write_new(f->job, name, "", 0)) {
+	if (write_new(f->job, name, "", 0) && !stay) {
 		for (size_t i = 0; i < f->size; i++)
 			for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
 				file_name(name, f->round, i, kinds[k]);

@@ -61,7 +61,8 @@ char *ranks_get(struct ranks_folder *folder, size_t rank, size_t *length, struct
 /* Of a rank that began. host has at least 256 bytes. */
 void ranks_begun(struct ranks_folder *folder, size_t rank, char *host, size_t host_bytes, int64_t *pid);
 
-/* The report is out: nobody is to make another one, and the round's files go. By the rank that has the chair. */
-void ranks_over(struct ranks_folder *folder);
+/* The report is out: nobody is to make another one, and the round's files go; stay: for a day, they do not. By the
+ * rank that has the chair. */
+void ranks_over(struct ranks_folder *folder, bool stay);
 
 #endif
