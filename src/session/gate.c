@@ -170,15 +170,6 @@ static const char *what_would_decide(struct arena *arena, const struct gate *gat
 	return arena_printf(arena, "%s holds the bound: about -r %.0f would decide", range, ceil(needed) + 1);
 }
 
-/* Of an estimate from sampled sets (tare count --sampled) each run has the same ones. */
-static const char *more_sets_would_decide(struct arena *arena, const struct gate *gate, double low, double high)
-{
-	const char *range = range_text(arena, gate, low, high);
-	return range ? arena_printf(arena, "%s holds the bound: more sets would decide (--sampled=1/2, or all)",
-				    range)
-		     : NULL;
-}
-
 static bool equal(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
 /* A metric does not say of itself that one of its events lacks a run: then some row of its result does. */
@@ -208,6 +199,9 @@ static const char *not_whole(struct arena *arena, const struct estimate *e, cons
 				    result->repetitions, e->note ? e->note : "they ended early");
 	if (is_metric && lacks_runs(result))
 		return "some of its events were not counted in all runs";
+	if (e->source == SOURCE_SAMPLED)
+		return "estimated from some of the sets, and what a few cause may be in none of them: count all "
+		       "(--sampled=1/1)";
 	if (e->source == SOURCE_SCALED || e->share_running < 1)
 		return "counted only part of the time: ask for fewer events at once, or --several-runs";
 	return NULL;
@@ -362,9 +356,7 @@ static struct judged condition_of(const struct gate *gate, const struct result *
 	case GATE_FAILED: return (struct judged){GATE_PASSED, range_text(arena, gate, low, high)};
 	default:
 		return (struct judged){GATE_UNDECIDED,
-				       e->source == SOURCE_SAMPLED
-					       ? more_sets_would_decide(arena, gate, low, high)
-					       : what_would_decide(arena, gate, e->value, low, high, e->n_runs)};
+				       what_would_decide(arena, gate, e->value, low, high, e->n_runs)};
 	}
 }
 

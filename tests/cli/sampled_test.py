@@ -70,9 +70,11 @@ full = {}
 for on in ("zen4", "sapphire-rapids", "alpha21264", "neoverse-v2", "zen4,model:r12000"):
     for kind in ("m", "f") if on == "zen4" else ("m",):
         known = values(count(f"all of {on}", command=("./work", kind), on=f"model:{on}"))
-        all_sets = values(count(f"1/1 of {on}", "--sampled=1/1", command=("./work", kind), on=f"model:{on}"))
+        report = count(f"1/1 of {on}", "--sampled=1/1", command=("./work", kind), on=f"model:{on}")
+        all_sets = values(report)
         full[on, kind] = known
         ok(len(known) > 4 and known == all_sets, f"{on}, {kind}: with 1/1 every count is the full model's", (known, all_sets))
+        equal({row["source"] for row in report["results"] if row.get("value") is not None}, {"model"}, f"{on}, {kind}: and none is called an estimate")
 
 # threads take lines from each other in turns that are not the same in each run: the laws of the counts are checked
 report = count("threads", "--sampled=1/2", command=("./work", "t"))
@@ -106,11 +108,20 @@ for what, words in (("one run", []), ("three runs", ["-r", "3"])):
     report = count(f"a metric, {what}", "--sampled", "-m", "l1d-miss-rate", *words, events="l1d-misses")
     for row in report["metrics"] + report["results"][:1]:
         ok(row["source"] == "sampled" and row["low"] < row["value"] < row["high"], f"{row.get('event') or row.get('metric')} of {what} has an interval", row)
-middle = int(seeds[1]["l1d-misses:u", "zen4"])
-seen = tare("count", "--on", "model:zen4", "--no-store", "--reproducible", "-o", "/dev/null", "-e", "l1d-misses", "--sampled", "--fail-if", f"l1d-misses>{middle}",
-            "--", "./work", "m")
-said = " ".join(seen.err.split())
-ok(seen.code == 3 and "--sampled=1/2" in said and "-r " not in said, "a bound within the interval: more sets would decide, not more runs", seen)
+
+# a gate passes, or fails, on what was counted: an estimate is not, however far it is from the bound
+def fail_if(condition, kind, *words):
+    return tare("count", "--on", "model:zen4", "--no-store", "--reproducible", "-o", "/dev/null", "-e", "l1d-misses", *words, "--fail-if", condition, "--", "./work", kind)
+
+
+misses = int(full["zen4", "m"]["l1d-misses:u", "zen4"])
+for bound, code in ((misses // 100, 1), (misses * 100, 0)):
+    seen = fail_if(f"l1d-misses>{bound}", "m", "--sampled")
+    ok(seen.code == 3 and "cannot be told: estimated from some of the sets" in " ".join(seen.err.split()), f"--fail-if 'l1d-misses>{bound}' of an estimate cannot be told",
+       seen)
+    equal(fail_if(f"l1d-misses>{bound}", "m", "--sampled=1/1").code, code, f"--fail-if 'l1d-misses>{bound}' of all sets: {code}")
+seen = fail_if("l1d-miss-rate>100", "m", "--sampled")
+equal(seen.code, 3, "nor can that of an estimated metric")
 
 # misses of one set: of eight groups in 64 one has them, or none
 one_set = values(count("column", command=("./work", "c"), events="l1d-misses"))["l1d-misses:u", "zen4"]
@@ -121,6 +132,7 @@ for seed in range(1, 9):
     ok(not wide or "a wide interval" in row.get("note", ""), f"column, seed {seed}: a wide interval is called one", row)
     ok(any("what a few sets alone cause may be in none of them" in note for note in report["notes"]), f"column, seed {seed}: the report says what it cannot know",
        report["notes"])
+    equal(fail_if(f"l1d-misses>{one_set // 2}", "c", "--sampled", f"--seed={seed}").code, 3, f"column, seed {seed}: no gate passes")
     if row["value"] > 200000:
         ok(wide and row["low"] <= one_set <= row["high"], f"column, seed {seed}: the group that has the misses makes the interval wide", row)
 

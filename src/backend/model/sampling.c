@@ -136,7 +136,7 @@ bool sampling_read(const struct model_event *event, const struct machine *machin
 	}
 	for (unsigned g = 0; g < drawn; g++)
 		sum += y[g];
-	r->source = sampled ? SOURCE_SAMPLED : SOURCE_MODEL;
+	r->source = sampled && drawn < options->sample_groups ? SOURCE_SAMPLED : SOURCE_MODEL;
 	r->groups = y;
 	r->n_groups = drawn;
 	r->of_groups = options->sample_groups;
