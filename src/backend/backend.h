@@ -4,8 +4,8 @@
  *
  *     prepare ──► go ──► (read_running)* ──► stop ──► close
  *
- * 1. prepare() creates a command's process and holds it before its first instruction; nothing of it is
- *    counted before go(). A program that cannot be executed is reported by prepare() or go() and counts
+ * 1. prepare() holds a command's process before its first instruction, or leaves its start to go(); nothing of it
+ *    is counted before go(). A program that cannot be executed is reported by prepare() or go() and counts
  *    nothing.
  * 2. The caller waits for the process (waitpid) and owns signals; the backend never waits for it.
  * 3. Whether an event works is decided by counting something known (available()), never by errno alone.
@@ -160,7 +160,7 @@ struct backend_operations {
 	 * all that is wanted). On failure *out is NULL and no process is left behind. */
 	bool (*prepare)(struct backend *backend, const struct target *target, const struct event *const *events,
 			size_t n, struct counting **out, struct error *err);
-	/* The process to wait for; 0 for targets that run none. */
+	/* The process to wait for, after go(); 0 for targets that run none. */
 	pid_t (*process)(const struct counting *counting);
 	bool (*go)(struct counting *counting, struct error *err);
 
@@ -172,8 +172,8 @@ struct backend_operations {
 	bool (*read_running)(struct counting *counting, struct reading *readings, struct error *err);
 
 	/* Ends the counting and fills run->readings, n_events and n_rows (in run->arena). The process may
-	 * live on (interrupt, attach). What the held process used before its exec is tare's doing, and is taken
-	 * out of the run's account (times, faults, switches), which the caller has filled in before. */
+	 * live on (interrupt, attach). What the process used before its exec is tare's doing, and is taken out
+	 * of the run's account (times, faults, switches), which the caller has filled in before. */
 	bool (*stop)(struct counting *counting, struct run *run, struct error *err);
 	/* Between stop() and end(): appends where the program was, basic block by basic block, as tab-separated
 	 * lines below a line of column names (the module, its offset, bytes, instructions, how often). NULL: this

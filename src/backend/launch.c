@@ -2,6 +2,7 @@
  *
  *     launch_hold: find the program ──► clone ──► streams, signals ──► "held" ──► wait for a byte
  *     launch_go:   send the byte ──► execve ──► end-of-file on failed_fd (or the errno that it failed with)
+ *     launch_now:  find the program ──► clone, as vfork(2) ──► streams, signals ──► execve; tare sleeps until then
  *
  * 1. The child's last act before execve(2) is to receive the byte: counters that are enabled by the exec count
  *    nothing of tare.
@@ -18,6 +19,7 @@
 #include "backend/launch.h"
 
 #include "backend/padding.h"
+#include "base/clock.h"
 #include "base/end_process.h"
 
 #include <errno.h>
@@ -32,6 +34,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -229,6 +232,9 @@ struct held {
 	int go[2], failed[2];
 	sigset_t mask;
 	char *stack;
+	/* launch_now(): the child's last word, and CLOCK_MONOTONIC then */
+	struct word last;
+	struct timespec at_exec;
 };
 
 /* No frame of the child's may be noted as one of tare's. */
@@ -345,7 +351,21 @@ IN_CHILD _Noreturn static void execute(const struct held *held, int go_fd, int f
 	leave(got == 1 ? 127 : 126);
 }
 
-/* Until it has said its first word, tare waits for it: errno is the child's. */
+/* Tare waits meanwhile: errno is the child's. False: word says why. */
+IN_CHILD static bool become(struct held *held, struct word *word)
+{
+	put_handlers_away();
+	if (held->command->group) /* gone: its processes are, and tare's interrupt comes */
+		setpgid(0, held->command->group);
+	word->stream = move_streams(held->command);
+	word->os_errno = word->stream < 0 ? 0 : errno;
+	if (word->stream < 0 && held->command->reproducible && !make_reproducible(&held->mask)) {
+		word->stream = NOT_REPRODUCIBLE;
+		word->os_errno = errno;
+	}
+	return word->os_errno == 0;
+}
+
 IN_CHILD static int child(void *context)
 {
 	struct held *held = context;
@@ -353,18 +373,23 @@ IN_CHILD static int child(void *context)
 	struct word word = {0};
 	close(held->go[1]);
 	close(held->failed[0]);
-	put_handlers_away();
-	if (held->command->group) /* gone: its processes are, and tare's interrupt comes */
-		setpgid(0, held->command->group);
-	word.stream = move_streams(held->command);
-	word.os_errno = word.stream < 0 ? 0 : errno;
-	if (word.stream < 0 && held->command->reproducible && !make_reproducible(&held->mask)) {
-		word.stream = NOT_REPRODUCIBLE;
-		word.os_errno = errno;
-	}
+	become(held, &word);
 	if (!say(failed_fd, &word) || word.os_errno)
 		leave(127);
 	execute(held, go_fd, failed_fd);
+}
+
+IN_CHILD static int child_now(void *context)
+{
+	struct held *held = context;
+	if (become(held, &held->last)) {
+		call(SYS_getrusage, RUSAGE_SELF, (long)&held->last.usage, 0, 0);
+		call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&held->at_exec, 0, 0);
+		call(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held->mask, 0, NSIG / 8);
+		held->last.os_errno = (int)-call(SYS_execve, (long)held->path, (long)held->command->argv,
+						 (long)held->environment, 0);
+	}
+	leave(127);
 }
 
 /* ---- the parent ---- */
@@ -384,7 +409,8 @@ static void held_free(struct held *held)
 	free(held);
 }
 
-static struct held *held_new(const struct command *command, struct error *err)
+/* now: for launch_now(), which needs no channels. */
+static struct held *held_new(const struct command *command, bool now, struct error *err)
 {
 	struct held *held = calloc(1, sizeof *held);
 	if (!held) {
@@ -410,7 +436,7 @@ static struct held *held_new(const struct command *command, struct error *err)
 		goto fail;
 	}
 	held->stack = stack;
-	if (open_channel(held->go) && open_channel(held->failed))
+	if (now || (open_channel(held->go) && open_channel(held->failed)))
 		return held;
 	error_set_errno(err, errno == EMFILE || errno == ENFILE ? ERROR_LIMIT : ERROR_SYSTEM, errno,
 			"cannot start '%s' (socketpair(2))", command->argv[0]);
@@ -462,12 +488,20 @@ static bool not_executed(const struct word *word, const struct command *command,
 	return cannot_execute(err, command->argv[0], word->os_errno);
 }
 
+static bool not_cloned(const struct command *command, int reason, struct error *err)
+{
+	error_set_errno(err, reason == ENOMEM ? ERROR_NO_MEMORY : ERROR_LIMIT, reason,
+			"cannot start '%s' (clone(2))", command->argv[0]);
+	return reason == EAGAIN && error_hint(err, "the limit on processes is reached (ulimit -u, or the pids "
+						   "limit of a container)");
+}
+
 bool launch_hold(const struct command *command, struct launch *out, struct error *err)
 {
 	struct word word = {0};
 	sigset_t all;
 	*out = (struct launch){.go_fd = -1, .failed_fd = -1};
-	struct held *held = held_new(command, err);
+	struct held *held = held_new(command, false, err);
 	if (!held)
 		return false;
 	sigfillset(&all);
@@ -491,15 +525,50 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 		reap(pid);
 		not_executed(&word, command, err);
 	} else {
-		error_set_errno(err, reason == ENOMEM ? ERROR_NO_MEMORY : ERROR_LIMIT, reason,
-				"cannot start '%s' (clone(2))", command->argv[0]);
-		if (reason == EAGAIN)
-			error_hint(
-				err,
-				"the limit on processes is reached (ulimit -u, or the pids limit of a container)");
+		not_cloned(command, reason, err);
 	}
 	held_free(held);
 	return false;
+}
+
+static uint64_t now_ns(void)
+{
+	const struct clock clock = clock_monotonic();
+	return clock_now_ns(&clock);
+}
+
+bool launch_now(const struct command *command, struct launch *out, struct error *err)
+{
+	const uint64_t begin_ns = now_ns();
+	sigset_t all;
+	*out = (struct launch){.go_fd = -1, .failed_fd = -1};
+	struct held *held = held_new(command, true, err);
+	if (!held)
+		return false;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &held->mask);
+	const sigset_t mask = held->mask; /* the child may choose another one */
+	pid_t pid = clone(child_now, held->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, held);
+	int reason = errno;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	bool done = pid > 0 && held->last.os_errno == 0;
+	if (done) {
+		uint64_t at_exec_ns = (uint64_t)held->at_exec.tv_sec * 1000000000u +
+				      (uint64_t)held->at_exec.tv_nsec;
+		/* a signal may have ended it before that */
+		*out = (struct launch){.pid = pid,
+				       .go_fd = -1,
+				       .failed_fd = -1,
+				       .before = held->last.usage,
+				       .before_ns = at_exec_ns > begin_ns ? at_exec_ns - begin_ns : 0};
+	} else if (pid > 0) {
+		reap(pid);
+		not_executed(&held->last, command, err);
+	} else {
+		not_cloned(command, reason, err);
+	}
+	held_free(held);
+	return done;
 }
 
 void launch_release(struct launch *launch)

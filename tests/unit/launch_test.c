@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "backend/launch.h"
@@ -67,6 +68,14 @@ static int play(int argc, char **argv)
 
 /* ---- running it ---- */
 
+static bool at_once; /* by launch_now() */
+
+static bool start(const struct command *command, struct launch *launch, struct error *err)
+{
+	return at_once ? launch_now(command, launch, err)
+		       : launch_hold(command, launch, err) && launch_go(launch, command, err);
+}
+
 struct shown {
 	char out[256], err[256];
 	int status;
@@ -90,7 +99,7 @@ static struct shown run(struct command *command)
 	struct error err = {0};
 	command->stdout_fd = open(in_folder("out"), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
 	command->stderr_fd = open(in_folder("err"), O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
-	if (launch_hold(command, &launch, &err) && launch_go(&launch, command, &err))
+	if (start(command, &launch, &err))
 		waitpid(launch.pid, &shown.status, 0);
 	else
 		printf("# %s\n", err.text);
@@ -110,12 +119,12 @@ static bool no_child(void) { return waitpid(-1, NULL, WNOHANG) == -1 && errno ==
 		.argv = (char *const[]){__VA_ARGS__, NULL}, .stdin_fd = -1, .stdout_fd = -1, .stderr_fd = -1      \
 	}
 
-/* Fails at hold or at go; true when the error is as expected and nothing is left. */
+/* Fails at hold, at go or at once; true when the error is as expected and nothing is left. */
 static bool fails(const struct command *command, enum error_code code, const char *part, const char *fact)
 {
 	struct launch launch;
 	struct error err = {0};
-	bool started = launch_hold(command, &launch, &err) && launch_go(&launch, command, &err);
+	bool started = start(command, &launch, &err);
 	bool holds = !started && err.code == code && strstr(err.text, part) && no_child();
 	if (!holds)
 		printf("# started %d code %d text '%s' hint '%s' child left %d\n", started, (int)err.code,
@@ -171,7 +180,7 @@ static void test_streams(void)
 	command.stdin_fd = open(in_folder("in"), O_RDONLY | O_CLOEXEC);
 	command.stdout_fd = 2;
 	command.stderr_fd = 1;
-	bool started = launch_hold(&command, &launch, &error) && launch_go(&launch, &command, &error);
+	bool started = start(&command, &launch, &error);
 	if (started)
 		waitpid(launch.pid, NULL, 0);
 	dup2(out, 1);
@@ -289,6 +298,36 @@ static void test_holding(void)
 	launch_abandon(&launch);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void test_at_once(void)
+{
+	struct launch launch;
+	struct error err = {0};
+	struct command command = COMMAND(ME, "mark", (char *)in_folder("mark now"));
+	uint64_t begin = now_ns();
+	bool started = launch_now(&command, &launch, &err);
+	uint64_t took = now_ns() - begin;
+	ok(started && launch.before_ns > 0 && launch.before_ns <= took,
+	   "a program that is started at once: the time from the call to its exec is known");
+	waitpid(launch.pid, NULL, 0);
+	launch_abandon(&launch);
+	ok(launch.pid > 0 && no_child(), "it has nothing to be abandoned");
+
+	struct rusage all;
+	int status = 0;
+	command = COMMAND("sh", "-c", "exit 7");
+	launch_now(&command, &launch, &err);
+	wait4(launch.pid, &status, 0, &all);
+	ok(WEXITSTATUS(status) == 7 && launch.before.ru_minflt <= all.ru_minflt,
+	   "the account before its exec is a part of the whole");
+}
+
 static void test_failures(void)
 {
 	struct command command = COMMAND("tare-no-such-program");
@@ -355,13 +394,18 @@ int main(int argc, char **argv)
 		return play(argc, argv);
 	if (!mkdtemp(folder))
 		return 1;
-	test_arguments();
-	test_streams();
-	test_descriptors();
-	test_signals();
+	for (int way = 0; way < 2; way++) {
+		at_once = way == 1;
+		printf("# %s\n", at_once ? "at once" : "held, then let go");
+		test_arguments();
+		test_streams();
+		test_descriptors();
+		test_signals();
+		test_failures();
+		test_path();
+	}
 	test_holding();
-	test_failures();
-	test_path();
+	test_at_once();
 	ok(no_child(), "no process is left");
 
 	char remove[128];

@@ -38,6 +38,7 @@ struct counting {
 	enum target_kind kind;
 	bool begins_off; /* enabled by perf_turn() */
 	bool by_target;  /* a row of readings for each target */
+	bool starts_now; /* perf_go() starts the program: nothing is opened for it before */
 	size_t n_events, n_columns;
 	struct track *tracks;
 	struct counter_targets targets;
@@ -334,6 +335,12 @@ static bool set_up(struct counting *c, const struct target *target, const struct
 	const char *cancelled = NULL;
 	if (target->command) {
 		c->command = *target->command;
+		/* nothing is to be opened for a held process */
+		c->starts_now = c->kind == TARGET_COMMAND && !c->n_events && !target->n_regions;
+	}
+	if (c->starts_now)
+		return true;
+	if (target->command) {
 		char *path = launch_find(&c->command, err);
 		if (!path)
 			return false;
@@ -399,10 +406,13 @@ bool perf_go(struct counting *c, struct error *err)
 {
 	if (c->kind != TARGET_COMMAND && !c->begins_off && !perf_turn(c, true, err))
 		return false;
-	if (c->launch.pid && !launch_go(&c->launch, &c->command, err)) {
+	if (c->starts_now ? !launch_now(&c->command, &c->launch, err)
+			  : c->launch.pid && !launch_go(&c->launch, &c->command, err)) {
 		c->pid = 0;
 		return false;
 	}
+	if (c->starts_now)
+		c->pid = c->launch.pid;
 	return true;
 }
 
@@ -527,6 +537,7 @@ static void take_out(uint64_t *amount, uint64_t part) { *amount -= part < *amoun
 static void correct_account(const struct counting *c, struct run *run)
 {
 	const struct rusage *before = &c->launch.before;
+	take_out(&run->elapsed_ns, c->launch.before_ns);
 	take_out(&run->user_ns, ns_of(before->ru_utime));
 	take_out(&run->system_ns, ns_of(before->ru_stime));
 	take_out(&run->minor_faults, (uint64_t)before->ru_minflt);
