@@ -4,14 +4,21 @@
 
 static const char *name_of(const void *row) { return *(const char *const *)row; }
 
-/* Most names differ in their first letter, and a list of thousands of events looks at each row. */
+/* Where the row of that name is, or would be. */
 static size_t place_of(const struct rows *rows, const char *name)
 {
-	size_t i = 0;
-	while (i < rows->all.count &&
-	       !(*name_of(rows->all.items[i]) == *name && strcmp(name_of(rows->all.items[i]), name) == 0))
-		i++;
-	return i;
+	struct hash_search search = hash_find(&rows->index, hash_text(HASH_BEGIN, name));
+	for (uint32_t i; hash_next(&search, &i);)
+		if (i < rows->all.count && strcmp(name_of(rows->all.items[i]), name) == 0)
+			return i;
+	return rows->all.count;
+}
+
+static bool add_place(struct rows *rows, const void *row)
+{
+	size_t count = rows->all.count;
+	return vec_push(&rows->all, row) &&
+	       hash_add(&rows->index, hash_text(HASH_BEGIN, name_of(row)), (uint32_t)count);
 }
 
 bool rows_add(struct rows *rows, row_read *read, struct arena *arena, const char *text, size_t length,
@@ -25,16 +32,16 @@ bool rows_add(struct rows *rows, row_read *read, struct arena *arena, const char
 		const void *row = read(arena, &stanzas[i], source, err);
 		done = row && (vec_push(&more.all, row) || error_no_memory(err));
 	}
-	/* room for all of them first, so that running out of memory adds none */
+	/* room for all of them first, so that running out of memory adds none: what the index has beyond the rows'
+	 * number is no row's */
 	size_t before = rows->all.count;
 	for (size_t i = 0; done && i < more.all.count; i++)
-		done = vec_push(&rows->all, more.all.items[i]) || error_no_memory(err);
-	rows->all.count = before;
-	for (size_t i = 0; done && i < more.all.count; i++) {
-		size_t place = place_of(rows, name_of(more.all.items[i]));
-		rows->all.items[place] = more.all.items[i];
-		rows->all.count += place == rows->all.count;
-	}
+		done = place_of(rows, name_of(more.all.items[i])) < rows->all.count ||
+		       add_place(rows, more.all.items[i]) || error_no_memory(err);
+	for (size_t i = 0; done && i < more.all.count; i++)
+		rows->all.items[place_of(rows, name_of(more.all.items[i]))] = more.all.items[i];
+	if (!done)
+		rows->all.count = before;
 	rows_free(&more);
 	return done;
 }
@@ -48,7 +55,11 @@ bool rows_add_embedded(struct rows *rows, row_read *read, struct arena *arena, c
 	return true;
 }
 
-void rows_free(struct rows *rows) { vec_free(&rows->all); }
+void rows_free(struct rows *rows)
+{
+	vec_free(&rows->all);
+	hash_free(&rows->index);
+}
 
 const void *rows_at(const struct rows *rows, size_t index)
 {

@@ -7,11 +7,13 @@
 
 #include "base/arena.h"
 #include "base/embedded.h"
+#include "base/hash.h"
 #include "base/stanza.h"
 #include "base/vec.h"
 
 struct rows {
 	VEC(const void *) all;
+	struct hash_index index; /* of their names */
 };
 
 /* A stanza as a row in arena; NULL on failure. */
