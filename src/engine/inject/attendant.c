@@ -1,7 +1,7 @@
 /*
  * Serves the requests of the record's queue: before a measured process execs, its runtime asks to be followed.
  *
- *     ASK_EXEC ──► (share.h) ──► a worker (fork) seizes the asking thread ──► GRANTED ──► the thread's execve
+ *     ASK_EXEC ──► (share.h) ──► a worker (workers.h) seizes the asking thread ──► GRANTED ──► the thread's execve
  *                                                                             ├─ succeeded: new entry, runtime put in, detached
  *                                                                             └─ failed, or given up: detached
  *
@@ -14,8 +14,8 @@
  * What always holds:
  *  1. A process is traced from its request to the end of its execve and at no other time, so that programs which
  *     trace others, stop and continue behave as natively.
- *  2. One worker for one request: an execve that blocks delays nobody else's. Counts alone are asked of one
- *     worker, one question after the other: it keeps what it has learned of the programs' code.
+ *  2. A worker has one request at a time: an execve that blocks delays nobody else's. Counts alone are asked of
+ *     one worker, one question after the other: it keeps what it has learned of the programs' code.
  *  3. A program that cannot be taken over runs natively; then its entry, or that of the process it was, is marked
  *     inexact.
  *  4. Signals meant for tare's process group do not end the attendant; its parent does, or its parent's death:
@@ -28,6 +28,7 @@
 
 #include "engine/inject/own.h"
 #include "engine/inject/privileges.h"
+#include "engine/inject/workers.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -208,8 +209,8 @@ static bool seize(pid_t tid)
 	return false;
 }
 
-/* From the seizing to the end of the execve. */
-static void follow(const struct takeover *how, uint32_t index)
+/* From the seizing to the end of the execve. True: the thread was let go as was meant, nothing is left of it. */
+static bool follow(const struct takeover *how, uint32_t index)
 {
 	struct record_process *process = &how->processes[index];
 	pid_t tid = asking_thread(how, process);
@@ -221,21 +222,21 @@ static void follow(const struct takeover *how, uint32_t index)
 			process,
 			"the program it execs could not be followed: the process cannot be found from here");
 		answer(process, RECORD_ASK_REFUSED);
-		return;
+		return false;
 	}
 	if (!seize(tid)) {
 		takeover_inexact(process, "the program it execs could not be followed: %s",
 				 errno == EPERM ? "another process traces it, or it has other rights"
 						: strerror(errno));
 		answer(process, RECORD_ASK_REFUSED);
-		return;
+		return false;
 	}
 	/* any: an execve of a thread other than the first gives the process another number to wait for */
 	for (pid_t pid; (pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR;) {
 		if (pid < 0)
 			continue;
 		if (!WIFSTOPPED(status))
-			return;
+			return false;
 		if (!granted) {
 			granted = true;
 			answer(process, RECORD_ASK_GRANTED);
@@ -245,20 +246,20 @@ static void follow(const struct takeover *how, uint32_t index)
 			ptrace((enum __ptrace_request)PTRACE_SETOPTIONS, pid, NULL,
 			       (void *)(long)(TAKEOVER_PTRACE_OPTIONS | PTRACE_O_EXITKILL));
 			if (takeover_at_exec(how, pid, index, &entry, &err))
-				return;
+				return true;
 			if (err.code == ERROR_NOT_FOUND)
-				return; /* it ended meanwhile, before its first instruction */
+				return false; /* it ended meanwhile, before its first instruction */
 			takeover_inexact(&how->processes[entry == RECORD_NONE ? index : entry],
 					 "runs natively, not counted: %s", err.text);
 			__atomic_store_n(&how->processes[entry == RECORD_NONE ? index : entry].state,
 					 RECORD_EXECED, __ATOMIC_RELEASE);
 			ptrace(PTRACE_DETACH, pid, NULL, NULL);
-			return;
+			return false;
 		}
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
 			if (!in_exec && __atomic_load_n(&process->ask, __ATOMIC_ACQUIRE) != RECORD_ASK_GRANTED) {
 				ptrace(PTRACE_DETACH, pid, NULL, NULL); /* given up */
-				return;
+				return false;
 			}
 			struct __ptrace_syscall_info info = call_info(pid);
 			if (info.op == PTRACE_SYSCALL_INFO_ENTRY &&
@@ -272,15 +273,15 @@ static void follow(const struct takeover *how, uint32_t index)
 						raises);
 					__atomic_store_n(&process->state, RECORD_EXECED, __ATOMIC_RELEASE);
 					ptrace(PTRACE_DETACH, pid, NULL, NULL);
-					return;
+					return false;
 				}
 			} else if (info.op == PTRACE_SYSCALL_INFO_EXIT && in_exec) {
-				ptrace(PTRACE_DETACH, pid, NULL, NULL); /* it failed */
-				return;
+				return ptrace(PTRACE_DETACH, pid, NULL, NULL) == 0; /* it failed */
 			}
 		}
 		takeover_pass(pid, status, PTRACE_SYSCALL);
 	}
+	return false;
 }
 
 static void serve_own(const struct takeover *how, uint32_t index, pid_t parent);
@@ -343,6 +344,8 @@ static void serve(struct takeover *how, const struct attendant_duties *duties, b
 	struct record_head *record = how->record;
 	const struct timespec patience = {1, 0};
 	int answerer = -1;
+	struct workers workers;
+	workers_open(&workers);
 	for (uint32_t seen = 0;;) {
 		uint32_t requests = __atomic_load_n(&record->requests, __ATOMIC_ACQUIRE);
 		if (requests == seen) {
@@ -379,12 +382,20 @@ static void serve(struct takeover *how, const struct attendant_duties *duties, b
 				answer(process, RECORD_ASK_NONE);
 			continue;
 		}
-		if (ask == RECORD_ASK_EXEC && duties->share)
+		if (ask == RECORD_ASK_EXEC && duties->share) {
+			int image = how->image_fd;
 			share_look(&share, how, duties->share, duties->arg);
-		pid_t self = getpid(), worker = fork();
+			if (how->image_fd != image)
+				workers_renew(&workers);
+		}
+		if (ask == RECORD_ASK_EXEC && workers_give(&workers, index - 1))
+			continue;
+		struct worker_end end = {.pipe = -1};
+		pid_t self = getpid(), worker = ask == RECORD_ASK_EXEC ? workers_fork(&workers, &end) : fork();
 		if (worker == 0 && answerer >= 0)
 			close(answerer);
 		if (worker == 0 && ask == RECORD_ASK_OWN) {
+			workers_forget(&workers);
 			serve_own(how, index - 1, self);
 			_exit(0);
 		}
@@ -394,9 +405,10 @@ static void serve(struct takeover *how, const struct attendant_duties *duties, b
 			if (folding) {
 				duties->fold(duties->arg);
 				answer(process, RECORD_ASK_NONE);
-			} else {
-				follow(how, index - 1);
+				_exit(0);
 			}
+			for (uint32_t next = index - 1; follow(how, next) && workers_next(&end, &next);)
+				continue;
 			_exit(0);
 		}
 		if (worker < 0 && folding) {
