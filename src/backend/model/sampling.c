@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/random.h"
 #include "model/core/sample.h"
 
 enum { GROUPS_LEAST = 16, DRAWN_LEAST = 4 };
@@ -38,18 +39,10 @@ static unsigned groups_of(const struct machine *machine, unsigned shift, struct 
 	return (unsigned)groups;
 }
 
-/* splitmix64 (Steele, Lea & Flood 2014) */
-static uint64_t draw(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
 bool sampling_choose(const struct machine *machine, unsigned share, uint64_t seed, struct model_options *options,
 		     struct error *err)
 {
+	struct random random = {seed};
 	unsigned shift = 0, left, groups;
 	for (unsigned c = 0; c < machine->n_caches; c++)
 		if (1u << shift < machine->caches[c].line_bytes)
@@ -65,9 +58,9 @@ bool sampling_choose(const struct machine *machine, unsigned share, uint64_t see
 	}
 	options->sample_shift = (uint8_t)shift;
 	options->sample_groups = (uint8_t)groups;
-	for (unsigned g = 0; g < groups;
-	     g++) { /* each with probability left / (groups - g): Knuth's algorithm S */
-		if (draw(&seed) % (groups - g) >= left)
+	/* each with probability left / (groups - g): Knuth's algorithm S */
+	for (unsigned g = 0; g < groups; g++) {
+		if (random_u64(&random) % (groups - g) >= left)
 			continue;
 		left--;
 		for (unsigned residue = g; residue < SAMPLE_RESIDUES; residue += groups)

@@ -45,8 +45,16 @@ static bool is_random(const struct stat_head *st)
 /* Of /proc and /sys, cgroups and what else the kernel writes itself; memory and layers of disks are files. */
 static bool is_kernels(uint64_t fd)
 {
-	static const uint32_t kinds[] = {0x9fa0,     0x62656572, 0x27e0eb,  0x63677270,
-					 0x64626720, 0x74726163, 0x73636673};
+	enum {
+		PROC = 0x9fa0,
+		SYSFS = 0x62656572,
+		CGROUP = 0x27e0eb,
+		CGROUP2 = 0x63677270,
+		DEBUGFS = 0x64626720,
+		TRACEFS = 0x74726163,
+		SECURITYFS = 0x73636673
+	}; /* linux/magic.h */
+	static const uint32_t kinds[] = {PROC, SYSFS, CGROUP, CGROUP2, DEBUGFS, TRACEFS, SECURITYFS};
 	uint64_t about[15] = {0}; /* struct statfs: its kind comes first */
 	if (failed(sys2(NR_fstatfs, fd, about)))
 		return false;
