@@ -423,7 +423,7 @@ static struct held *held_new(const struct command *command, bool now, struct err
 	if (!(held->path = launch_find(command, err)))
 		goto fail;
 	if (command->reproducible) {
-		if (!(held->padded = padded_environment(held->environment))) {
+		if (!(held->padded = padded_environment(held->environment, held->path))) {
 			error_no_memory(err);
 			goto fail;
 		}

@@ -9,8 +9,10 @@ enum {
 	PADDED_VARIABLES = 128, /* … and their number a multiple of this */
 };
 
-/* The variables, then fillers (TARE_PAD=…). The caller frees the array with free(); its strings are borrowed from
- * `environment`, but for the fillers, which live in the same allocation. NULL when memory ran out. */
-char **padded_environment(char *const *environment);
+/* The variables, then fillers (TARE_PAD=…). `_`, by which a shell says what it starts, is `path`, the program: a
+ * shell started tare, whose path may be longer elsewhere. The caller frees the array with free(); its strings are
+ * borrowed from `environment`, but for those, which live in the same allocation. NULL when memory ran
+ * out. */
+char **padded_environment(char *const *environment, const char *path);
 
 #endif

@@ -40,6 +40,9 @@ for program, name in ((SHOWN, "a dynamic program"), (STATIC, "a static program")
 out, count, _ = shown(*PARTS)
 other, other_count, _ = shown(*PARTS, LONG_NAME_OF_A_VARIABLE="x" * 3000)
 equal(other, out, "whatever the length of the environment")
+for shells in "/opt/a/tare", "/home/somebody/tools/build/src/cli/tare":
+    seen = tare("count", "--on", "exact", "--reproducible", "-q", "-e", "instructions", "env", env=environment(_=shells))
+    equal(line(seen.out, "_="), f"_={shutil.which('env')}", "what a shell says that it started is the program, not tare")
 
 # ---- the processor ----
 if V3:
