@@ -677,6 +677,57 @@ static void test_whole_cpus(void)
 	ok(seen.started >= 1 && seen.n_code >= 1, "and what its processes start");
 }
 
+/* ---- several events, and several samplings, of one page fault ---- */
+
+static size_t samples_of_event(uint32_t number)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < seen.n_samples; i++)
+		n += seen.samples[i].event == number;
+	return n;
+}
+
+/* Linux since 6.3 gives the samples of a software event the id of the one that the same occurrence hit first. */
+static void test_hit_together(void)
+{
+	struct sampled_event both[2] = {fixed("page-faults:u", 1), fixed("page-faults", 1)};
+	struct sampling_account accounts[2] = {0}, other = {0};
+	struct sampling_request r = {.events = both, .n_events = 2};
+	ok(sample_role(&r, "touch", "1000", false, accounts), "two events of the same page faults");
+	for (uint32_t i = 0; i < 2; i++) {
+		equal_u64(accounts[i].samples + accounts[i].lost, accounts[i].count, "each has its own samples");
+		equal_u64(samples_of_event(i), accounts[i].samples, "and the sink has them as that event's");
+	}
+	both[1].gap = 7;
+	bool did = sample_role(&r, "touch", "1000", false, accounts);
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN), most = accounts[1].count / 7; /* as at gap 10 */
+	ok(did && accounts[0].samples + accounts[0].lost == accounts[0].count && accounts[1].samples <= most &&
+		   accounts[1].samples + cpus > most,
+	   "with gaps that differ, too (%" PRIu64 " of %" PRIu64 ", %" PRIu64 " of %" PRIu64 ")",
+	   accounts[0].samples, accounts[0].count, accounts[1].samples, accounts[1].count);
+
+	/* the other sampling has the same process's faults, and is begun before and ended after */
+	struct sampled_event asked = fixed("page-faults:u", 1), later = fixed("page-faults:u", 1);
+	struct sampling_request first = {.events = &asked, .n_events = 1},
+				second = {.events = &later, .n_events = 1};
+	struct sampling *s1 = NULL, *s2 = NULL;
+	struct error err = {0};
+	pid_t self = getpid();
+	struct target target = {.kind = TARGET_PROCESSES, .pids = &self, .n_pids = 1};
+	forget();
+	did = perf->sampling->prepare(backend, &target, &first, &sink, &s1, &err) &&
+	      perf->sampling->prepare(backend, &target, &second, &sink, &s2, &err) &&
+	      perf->sampling->go(s1, &err) && perf->sampling->go(s2, &err);
+	touch(500);
+	did = did && perf->sampling->stop(s2, &other, &err) && perf->sampling->stop(s1, &accounts[0], &err);
+	ok(did, "two samplings of one process: %s", err.text);
+	ok(other.count >= 500 && other.samples + other.lost == other.count &&
+		   accounts[0].samples + accounts[0].lost == accounts[0].count,
+	   "each has its own samples (%" PRIu64 ", %" PRIu64 ")", accounts[0].samples, other.samples);
+	perf->sampling->end(s1);
+	perf->sampling->end(s2);
+}
+
 /* ---- the PMU ---- */
 
 enum { HARDWARE_GAP = 10007 };
@@ -816,6 +867,7 @@ static void tests(void)
 	test_relay();
 	test_carried();
 	test_whole_cpus();
+	test_hit_together();
 	test_hardware();
 	test_refusals();
 	test_throttled();

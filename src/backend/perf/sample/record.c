@@ -228,13 +228,23 @@ uint64_t record_id(const struct perf_event_header *record)
 	return record->type == PERF_RECORD_SAMPLE ? *r.at : r.end[-1];
 }
 
+enum { TIME_OF_SAMPLE = 3 }; /* behind its id, address and task */
+
 uint64_t record_time(const struct perf_event_header *record)
 {
 	struct reader r = reader_of(record);
-	enum { TIME_OF_SAMPLE = 3 }; /* behind its id, address and task */
 	if (r.end - r.at < TRAILER_WORDS)
 		return 0;
 	return record->type == PERF_RECORD_SAMPLE ? r.at[TIME_OF_SAMPLE] : r.end[1 - TRAILER_WORDS];
+}
+
+void record_rename(struct perf_event_header *sample, uint64_t id, uint64_t time_ns)
+{
+	uint64_t *words = (void *)(sample + 1);
+	if (sample->size < sizeof *sample + (TIME_OF_SAMPLE + 1) * sizeof *words)
+		return;
+	words[0] = id;
+	words[TIME_OF_SAMPLE] = time_ns;
 }
 
 uint64_t record_now_ns(void)

@@ -66,6 +66,8 @@ struct record {
 uint64_t record_id(const struct perf_event_header *record);
 /* When it was written; 0: likewise. */
 uint64_t record_time(const struct perf_event_header *record);
+/* Makes a record of a sample one of this event and time. */
+void record_rename(struct perf_event_header *sample, uint64_t id, uint64_t time_ns);
 /* Now, by the same clock. */
 uint64_t record_now_ns(void);
 /* Everything in it; what out points to is in the record or in out. layout: of the event with record_id().

@@ -8,12 +8,11 @@
 #include "backend/perf/sample/tell.h"
 
 /* False: the sample is of the setting of a gap, and is not to be kept (streams.h). */
-static bool note_sample(struct sampling *s, const struct perf_event_header *record)
+static bool note_sample(struct sampling *s, struct stream *stream, uint64_t time_ns)
 {
-	struct stream *stream = s->alike && !s->turns.n_sets ? NULL : stream_find(s, record_id(record));
-	if (!stream || !stream_samples(stream))
+	if ((s->alike && !s->turns.n_sets) || !stream_samples(stream))
 		return true;
-	if (stream_restarts(stream, record_time(record)))
+	if (stream_restarts(stream, time_ns))
 		return false;
 	stream->since++;
 	if (s->turns.n_sets)
@@ -73,11 +72,17 @@ static bool empty_ring(struct sampling *s, struct sample_buffer *buffer, struct 
 	bool done = true;
 	ring_begin(&buffer->ring);
 	while (done && (record = ring_next(&buffer->ring))) {
-		if (record->type == PERF_RECORD_SAMPLE && !note_sample(s, record))
+		uint64_t time_ns = record_time(record);
+		struct stream *stream = record->type == PERF_RECORD_SAMPLE ? stream_of(s, buffer, record, &time_ns)
+									   : NULL;
+		if (stream && !note_sample(s, stream, time_ns))
 			continue;
 		if (is_disturbance(record->type))
 			note_disturbance(s, record);
-		done = window_add(&s->window, record_time(record), record) || error_no_memory(err);
+		struct perf_event_header *kept = window_add(&s->window, time_ns, record);
+		done = kept || error_no_memory(err);
+		if (kept && stream)
+			record_rename(kept, stream->id, time_ns);
 		if (done && (record->type == PERF_RECORD_FORK || record->type == PERF_RECORD_EXIT))
 			done = note_task(s, record, err);
 	}

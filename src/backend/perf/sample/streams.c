@@ -188,6 +188,8 @@ static bool add_stream(struct sampling *s, int fd, uint32_t event, size_t buffer
 {
 	struct stream stream = {.fd = fd, .event = event, .buffer = (uint32_t)buffer};
 	int owner = s->buffers[buffer].fd;
+	if (event < s->request.n_events && s->tracks[event].bursts)
+		s->buffers[buffer].hit = (uint32_t)s->streams.count;
 	bool done = ioctl(fd, PERF_EVENT_IOC_ID, &stream.id) == 0 &&
 		    (fd == owner || ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner) == 0);
 	if (!done)
@@ -231,14 +233,22 @@ static bool map_buffer(struct sampling *s, struct sample_buffer *buffer, int fd,
 	return cannot_open(s, COUNTER_MMAP, NULL, COUNTER_SELF, COUNTER_ANY_CPU, errno, err);
 }
 
+static int open_dummy(const struct sampling *s, struct perf_event_attr *attr, pid_t task, int cpu,
+		      struct error *err)
+{
+	int fd = s->own.path[0] ? open_in_cgroup(attr, s->cgroup, cpu) : open_attr(attr, task, cpu);
+	if (fd < 0)
+		cannot_open(s, COUNTER_OPEN, NULL, task, cpu, errno, err);
+	return fd;
+}
+
 static bool open_tracking(struct sampling *s, pid_t task, size_t b, struct error *err)
 {
 	struct sample_buffer *buffer = &s->buffers[b];
 	struct perf_event_attr attr = tracking_attr(s);
-	int fd = s->own.path[0] ? open_in_cgroup(&attr, s->cgroup, buffer->cpu)
-				: open_attr(&attr, task, buffer->cpu);
+	int fd = open_dummy(s, &attr, task, buffer->cpu, err);
 	if (fd < 0)
-		return cannot_open(s, COUNTER_OPEN, NULL, task, buffer->cpu, errno, err);
+		return false;
 	if (buffer->fd < 0 && !map_buffer(s, buffer, fd, err)) {
 		buffer->fd = -1;
 		close(fd);
@@ -249,6 +259,22 @@ static bool open_tracking(struct sampling *s, pid_t task, size_t b, struct error
 		return true;
 	if (owner)
 		buffer->fd = -1;
+	return false;
+}
+
+/* A ring that no tracking event holds, for one event's samples. */
+static bool open_ring(struct sampling *s, pid_t task, struct sample_buffer *buffer, struct error *err)
+{
+	struct perf_event_attr attr = tracking_attr(s);
+	attr.mmap = attr.mmap2 = attr.mmap_data = attr.build_id = attr.comm = attr.comm_exec = attr.task = 0;
+	attr.context_switch = attr.enable_on_exec = 0;
+	int fd = open_dummy(s, &attr, task, buffer->cpu, err);
+	if (fd < 0)
+		return false;
+	if (map_buffer(s, buffer, fd, err))
+		return true;
+	buffer->fd = -1;
+	close(fd);
 	return false;
 }
 
@@ -267,10 +293,13 @@ static bool open_stream(struct sampling *s, uint32_t event, pid_t task, size_t b
 {
 	const struct sampled_track *track = &s->tracks[event];
 	int cpu = s->buffers[b].cpu;
+	b += track->ring * s->n_cpus;
 	/* of a clock's levels the counting backend knows nothing: the encoding is the one that was tried */
 	const struct event_encoding *encoding = encoding_on(track->answer, cpu);
 	if (!encoding)
 		return true;
+	if (s->buffers[b].fd < 0 && !open_ring(s, task, &s->buffers[b], err))
+		return false;
 	struct perf_event_attr attr = stream_attr(s, track, encoding);
 	int fd = s->cgroup >= 0 ? open_in_cgroup(&attr, s->cgroup, cpu) : open_attr(&attr, task, cpu);
 	if (fd < 0)
@@ -310,10 +339,16 @@ static bool find_buffers(struct sampling *s, struct error *err)
 			return false;
 		cpus = &online;
 	}
-	s->n_buffers = cpus->list.count;
+	uint32_t rings = 0;
+	for (size_t i = 0; i < s->request.n_events; i++)
+		if (s->tracks[i].account.state == READING_COUNTED && s->tracks[i].bursts)
+			s->tracks[i].ring = rings++;
+	s->n_cpus = cpus->list.count;
+	s->n_buffers = s->n_cpus * (rings ? rings : 1);
 	s->buffers = calloc(s->n_buffers + 1, sizeof *s->buffers);
 	for (size_t b = 0; s->buffers && b < s->n_buffers; b++)
-		s->buffers[b] = (struct sample_buffer){.cpu = cpus->list.items[b].cpu, .fd = -1};
+		s->buffers[b] = (struct sample_buffer){
+			.cpu = cpus->list.items[b % s->n_cpus].cpu, .fd = -1, .hit = NO_STREAM};
 	if (s->kind != TARGET_CPUS)
 		counter_targets_free(&online);
 	return s->buffers || error_no_memory(err);
@@ -322,7 +357,7 @@ static bool find_buffers(struct sampling *s, struct error *err)
 /* Of all that runs on a CPU: each record has the task. */
 static bool open_probes(struct sampling *s, struct error *err)
 {
-	for (size_t b = 0; s->bounds && b < s->n_buffers; b++)
+	for (size_t b = 0; s->bounds && b < s->n_cpus; b++)
 		for (uint32_t i = 0; i < s->bounds->places.n; i++) {
 			int fd = bounds_open_probe(s->bounds, i, s->cgroup, s->buffers[b].cpu,
 						   s->lost_counts ? FORMAT_LOST : 0);
@@ -339,13 +374,13 @@ static bool open_tasks(struct sampling *s, struct error *err)
 {
 	bool gone, any = false;
 	if (s->kind == TARGET_CPUS) {
-		for (size_t b = 0; b < s->n_buffers; b++)
+		for (size_t b = 0; b < s->n_cpus; b++)
 			if (!open_task(s, COUNTER_ANY_TASK, b, b + 1, &gone, err))
 				return false;
 		return true;
 	}
 	for (size_t p = 0; p < s->targets.list.count; p++) {
-		if (open_task(s, s->targets.list.items[p].task, 0, s->n_buffers, &gone, err))
+		if (open_task(s, s->targets.list.items[p].task, 0, s->n_cpus, &gone, err))
 			any = true;
 		else if (!gone)
 			return false;
@@ -382,8 +417,11 @@ void sample_streams_close(struct sampling *s)
 	for (size_t i = 0; i < s->streams.count; i++)
 		if (s->streams.items[i].fd >= 0)
 			close(s->streams.items[i].fd);
-	for (size_t b = 0; s->buffers && b < s->n_buffers; b++)
+	for (size_t b = 0; s->buffers && b < s->n_buffers; b++) {
 		ring_unmap(&s->buffers[b].ring);
+		if (b >= s->n_cpus && s->buffers[b].fd >= 0)
+			close(s->buffers[b].fd);
+	}
 	vec_free(&s->streams);
 	hash_free(&s->ids);
 	free(s->buffers);
@@ -391,7 +429,7 @@ void sample_streams_close(struct sampling *s)
 		close(s->wakes);
 	s->buffers = NULL;
 	s->wakes = -1;
-	s->n_buffers = 0;
+	s->n_buffers = s->n_cpus = 0;
 }
 
 /* ---- using them ---- */
@@ -403,6 +441,24 @@ struct stream *stream_find(struct sampling *s, uint64_t id)
 		if (s->streams.items[i].id == id)
 			return &s->streams.items[i];
 	return NULL;
+}
+
+/* Its task is not asked for: which of several streams of the event it is matters to drawn gaps alone. */
+struct stream *stream_of(struct sampling *s, struct sample_buffer *buffer, const struct perf_event_header *sample,
+			 uint64_t *time_ns)
+{
+	struct stream *stream = stream_find(s, record_id(sample));
+	uint64_t now_ns = record_now_ns();
+	bool own = stream && (!stream_samples(stream) || !s->tracks[stream->event].bursts ||
+			      &s->buffers[stream->buffer] == buffer);
+	*time_ns = record_time(sample);
+	if (!own && buffer->hit != NO_STREAM) {
+		stream = &s->streams.items[buffer->hit];
+		if (*time_ns < buffer->time_ns || *time_ns > now_ns) /* of another clock */
+			*time_ns = buffer->time_ns ? buffer->time_ns : now_ns;
+	}
+	buffer->time_ns = *time_ns;
+	return stream;
 }
 
 bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct error *err)
@@ -519,7 +575,7 @@ bool sample_streams_again(struct sampling *s, struct error *err)
 	bool done = true;
 	limit_raise(&limit, s->streams.count + s->tasks.count * s->n_buffers * s->request.n_events);
 	for (size_t t = 0; done && t < s->tasks.count; t++)
-		for (size_t b = 0; done && b < s->n_buffers; b++)
+		for (size_t b = 0; done && b < s->n_cpus; b++)
 			done = open_streams(s, s->tasks.items[t], b, &own) || own.os_errno == ESRCH;
 	limit_restore(&limit);
 	if (!done && err)

@@ -1,11 +1,11 @@
 /*
  * What is open while a target is sampled.
  *
- *     buffer (one a CPU): its ring, held by the first tracking event of that CPU
+ *     buffer (one a CPU, or more: see 6): its ring, held by the first tracking event of that CPU
  *     stream (task x CPU x event): a sampled event, or a tracking event, that writes into the buffer of its CPU
  *
  * What always holds:
- *  1. Each CPU has one ring. The kernel maps none for an inherited event that is not of one CPU (perf_mmap()),
+ *  1. A ring is of one CPU. The kernel maps none for an inherited event that is not of one CPU (perf_mmap()),
  *     so that each task that is sampled has each event once a CPU.
  *  2. A tracking event (PERF_COUNT_SW_DUMMY) counts nothing and reports mappings, names, starts and ends. It
  *     runs from the program's exec, or from prepare(), whether samples are taken or not.
@@ -14,6 +14,10 @@
  *  5. Of a control group the sampled events are the group's, on each CPU. Tracking events are of whole CPUs even
  *     then: a process that is moved into the group has its mappings from before. In the program's own group
  *     there is none.
+ *  6. Where one page fault (or other occurrence of a software event) hits several events, of tare or of anybody,
+ *     Linux since 6.3 gives the samples of all of them the id, the time and the other words that the first one
+ *     asked for (do_perf_sw_event() has one perf_sample_data for all; perf_prepare_sample() fills what it lacks).
+ *     So no ring has two such events, and what comes from a ring is of the one that it has.
  *
  * Gaps, as Linux 6.18 was seen to behave (tests/unit/perf_sample_test.c states it) and as kernel/events/core.c
  * reads:
@@ -75,9 +79,12 @@ static inline bool stream_probes(const struct stream *stream)
 }
 
 struct sample_buffer {
-	int cpu, fd; /* fd: the tracking stream's that holds the ring */
+	int cpu, fd; /* fd: the event's that holds the ring: a tracking stream's, or one of the buffer's own */
 	struct ring ring;
+	uint32_t hit;     /* the stream to which it gives samples of another id (see above); NO_STREAM: none */
+	uint64_t time_ns; /* of its last record */
 };
+static const uint32_t NO_STREAM = UINT32_MAX;
 
 struct sampled_track {
 	struct sampled_event asked;
@@ -86,6 +93,7 @@ struct sampled_track {
 	bool redrawn; /* its gaps are drawn, and anew */
 	bool bursts;  /* setting its gap makes a sample of the next occurrence */
 	bool is_clock;
+	uint32_t ring; /* which of a CPU's it writes into */
 	struct gap_plan plan;
 	double run_samples, run_squares; /* of streams' courses that have ended */
 	uint64_t switched_off;           /* in its turns: how often, of all its streams */
@@ -112,8 +120,8 @@ struct sampling {
 	uint64_t alike_ns;              /* since when, of gaps that were redrawn before; 0 */
 	VEC(pid_t) tasks;               /* that live, until alike */
 	uint64_t born;                  /* tasks, likewise */
-	struct sample_buffer *buffers;
-	size_t n_buffers;
+	struct sample_buffer *buffers;  /* the first rings of all CPUs, then their second ones, … */
+	size_t n_buffers, n_cpus;
 	int wakes; /* epoll's: readable when a ring wants to be read */
 	VEC(struct stream) streams;
 	struct hash_index ids;
@@ -141,6 +149,9 @@ bool sample_streams_again(struct sampling *s, struct error *err);
 void sample_streams_retire(struct sampling *s, size_t first, size_t last);
 /* By the id in a record; NULL: it is of none. */
 struct stream *stream_find(struct sampling *s, uint64_t id);
+/* Of a sample that came from this buffer, and its time; NULL: likewise. */
+struct stream *stream_of(struct sampling *s, struct sample_buffer *buffer, const struct perf_event_header *sample,
+			 uint64_t *time_ns);
 /* Sampled events on: those of the set whose turn it is. */
 bool sample_streams_switch(struct sampling *s, bool tracking, bool on, struct error *err);
 /* Count and running time of each event, so far; returns the target's time. */

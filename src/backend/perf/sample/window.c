@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool window_add(struct sample_window *w, uint64_t time_ns, const struct perf_event_header *record)
+struct perf_event_header *window_add(struct sample_window *w, uint64_t time_ns,
+				     const struct perf_event_header *record)
 {
 	size_t size = ((size_t)record->size + 7) & ~(size_t)7;
 	if (w->used + size > w->room) {
@@ -12,17 +13,17 @@ bool window_add(struct sample_window *w, uint64_t time_ns, const struct perf_eve
 			room *= 2;
 		uint8_t *bytes = realloc(w->bytes, room);
 		if (!bytes)
-			return false;
+			return NULL;
 		w->bytes = bytes;
 		w->room = room;
 	}
 	struct window_entry entry = {time_ns, w->number, w->used};
 	if (!vec_push(&w->entries, entry))
-		return false;
-	memcpy(w->bytes + w->used, record, record->size);
+		return NULL;
+	void *copy = memcpy(w->bytes + w->used, record, record->size);
 	w->used += size;
 	w->number++;
-	return true;
+	return copy;
 }
 
 static int by_time(const void *left, const void *right)

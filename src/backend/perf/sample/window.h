@@ -28,8 +28,9 @@ struct sample_window {
 	size_t next; /* the entry that is given out next */
 };
 
-/* Keeps a copy. False when memory ran out. */
-bool window_add(struct sample_window *window, uint64_t time_ns, const struct perf_event_header *record);
+/* Keeps a copy: this one, valid until the next. NULL: memory ran out. */
+struct perf_event_header *window_add(struct sample_window *window, uint64_t time_ns,
+				     const struct perf_event_header *record);
 /* Puts what is there in order; window_next() then gives what is older than before_ns. */
 void window_sort(struct sample_window *window);
 /* Aligned to 8 bytes, valid until window_add() or window_drop(); NULL: there is none that old. */
