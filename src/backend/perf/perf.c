@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "backend/perf/probe/regions.h"
 #include "backend/perf/sample/sampling.h"
 #include "backend/perf/state.h"
 
@@ -23,7 +24,7 @@ static void perf_close(struct backend *backend)
 	if (!backend)
 		return;
 	answers_free(backend);
-	free(backend->bias);
+	region_bias_free(backend->bias);
 	free(backend);
 }
 

@@ -37,6 +37,8 @@ struct follower {
 	VEC(struct probe_place) primers; /* the places of primers; few, for programs begin alike */
 	VEC(int) unused; /* primers of the past: closing one takes the kernel tens of milliseconds */
 	struct trace_probes trace;
+	bool tracing; /* it is open */
+	int guess;    /* task->primer, opened before the program has begun; -1 */
 	bool prime;
 	bool executed;    /* the program has begun */
 	uint64_t hits_ns; /* of threads that have ended */
@@ -129,7 +131,8 @@ static struct followed_thread *add_thread(struct follower *f, pid_t tid, size_t 
 		t->passes = passes_new(f->task->regions, f->task->sums);
 		if (t->passes && f->task->report->too_dear)
 			return t;
-		if (t->passes && group_open(f->task->plan, tid, pages_of_ring(f), &t->group, probe)) {
+		if (t->passes && (f->threads.count == 1 && !f->executed ? group_open_before_exec : group_open)(
+					 f->task->plan, tid, pages_of_ring(f), &t->group, probe)) {
 			/* what the first thread could have, each must have */
 			if (f->executed && refused(f->task->plan) != before)
 				incomplete(f, "%s", "a counter of a thread could not be opened");
@@ -203,6 +206,20 @@ static bool next_instruction(pid_t tid, char *path, size_t size, uint64_t *offse
 	return found;
 }
 
+/* As events of tracefs, where it can be had. */
+static void define(struct follower *f, struct probe_place *places, size_t n)
+{
+	size_t defined = 0;
+	for (size_t i = 0; i < n; i++)
+		defined += places[i].trace_id != 0;
+	if (defined == n)
+		return;
+	if (!f->tracing)
+		trace_probes_open(&f->trace);
+	f->tracing = true;
+	trace_probes_define(&f->trace, places, n);
+}
+
 /* NULL when memory ran out. */
 static const struct probe_place *primer_place(struct follower *f, const char *path, uint64_t offset)
 {
@@ -215,8 +232,20 @@ static const struct probe_place *primer_place(struct follower *f, const char *pa
 		return NULL;
 	struct probe_place *kept = &f->primers.items[f->primers.count - 1];
 	if (f->primers.count <= PLACES_MOST)
-		trace_probes_define(&f->trace, kept, 1);
+		define(f, kept, 1);
 	return kept;
+}
+
+static bool is_guess(const struct follower *f, const char *path, uint64_t offset)
+{
+	const struct probe_place *guess = f->task->primer;
+	return guess->module && guess->offset == offset && strcmp(guess->module, path) == 0;
+}
+
+static void note_primer(struct follower *f, const char *path, uint64_t offset)
+{
+	strcpy(f->task->report->primer, path); /* as long as next_instruction() had it: PATH_MAX */
+	f->task->report->primer_offset = offset;
 }
 
 /*
@@ -240,9 +269,16 @@ static void prime(struct follower *f, struct followed_thread *t)
 			     (code[3] == 0xd5 && code[2] == 0x03 && code[1] == 0x24));
 		if (file >= 0)
 			close(file);
-		const struct probe_place *place = primer_place(f, path, offset + (mark ? 4 : 0));
-		if (place)
-			t->primer = primer_open(f->task->plan, t->tid, place);
+		offset += mark ? 4 : 0;
+		if (!f->executed)
+			note_primer(f, path, offset);
+		if (!f->executed && f->guess >= 0 && is_guess(f, path, offset)) {
+			t->primer = f->guess;
+			f->guess = -1;
+		} else {
+			const struct probe_place *place = primer_place(f, path, offset);
+			t->primer = place ? primer_open(f->task->plan, t->tid, place, false) : -1;
+		}
 	}
 	f->task->report->unprimed += t->primer < 0;
 }
@@ -387,16 +423,17 @@ static bool begin(struct follower *f, struct error *err)
 		return error_hint(err, "allow ptrace (kernel.yama.ptrace_scope, or a container's seccomp "
 				       "profile), or count with --on exact");
 	}
-	trace_probes_open(&f->trace);
-	trace_probes_define(&f->trace, f->task->plan->probes, f->task->plan->n_probes);
+	define(f, f->task->plan->probes, f->task->plan->n_probes);
 	for (size_t i = 0; i < f->task->plan->n_events; i++)
 		f->prime |= is_page_fault(f->task->plan->events[i].encoding);
 	struct followed_thread *t = add_thread(f, program, &probe);
 	int reason = errno;
 	if (!t)
 		return error_no_memory(err);
+	if (f->prime && f->task->primer->module)
+		f->guess = primer_open(f->task->plan, program, f->task->primer, true);
 	for (size_t i = 0; t->group && probe == SIZE_MAX && i < f->task->plan->n_probes; i++) {
-		if (probe_check(f->task->plan, i))
+		if (f->task->plan->probes[i].checked || probe_check(f->task->plan, i))
 			continue;
 		reason = errno;
 		probe = i;
@@ -429,7 +466,7 @@ static void gather(struct follower *f)
 
 _Noreturn void follow(const struct follow_task *task)
 {
-	struct follower f = {.task = task, .trace = {.folder = -1}};
+	struct follower f = {.task = task, .trace = {.folder = -1}, .guess = -1};
 	sigset_t mask;
 	become_quiet(task->control);
 	sigemptyset(&mask);
@@ -443,6 +480,8 @@ _Noreturn void follow(const struct follow_task *task)
 	if (!task->report->begun) {
 		while (f.threads.count)
 			close_thread(&f, f.threads.items[0]);
+		if (f.guess >= 0)
+			close(f.guess);
 		trace_probes_remove(&f.trace);
 	}
 	for (size_t i = 0; i < task->plan->n_events; i++)
@@ -481,6 +520,8 @@ _Noreturn void follow(const struct follow_task *task)
 		close_thread(&f, f.threads.items[f.threads.count - 1]);
 	for (size_t i = 0; i < f.unused.count; i++)
 		close(f.unused.items[i]);
+	if (f.guess >= 0)
+		close(f.guess);
 	trace_probes_remove(&f.trace);
 	if (write(task->control, "e", 1) != 1)
 		_exit(1);

@@ -16,6 +16,8 @@
 #ifndef TARE_BACKEND_PERF_PROBE_FOLLOW_H
 #define TARE_BACKEND_PERF_PROBE_FOLLOW_H
 
+#include <limits.h>
+
 #include "backend/perf/probe/group.h"
 
 enum { REGION_WHY_BYTES = 256 };
@@ -27,6 +29,8 @@ struct follow_report {
 	uint64_t hits, threads;     /* of the threads that had any */
 	bool too_dear;              /* the probes were taken out (stop_probing()); why says so, too */
 	uint64_t unprimed;          /* processes whose first probed instruction is a page fault (prime()) */
+	char primer[PATH_MAX];      /* the file, and the offset in it, of the program's primer; "": none */
+	uint64_t primer_offset;
 	int begun;
 };
 
@@ -35,10 +39,11 @@ struct follow_task {
 	bool children; /* follow what it forks, too */
 	const struct region_asked *regions;
 	struct group_plan *plan;
-	struct pass_sums *sums;       /* shared */
-	struct follow_report *report; /* shared */
-	int *os_errno;                /* shared: [plan->n_events] */
-	double trap_ns;               /* what a hit costs; 0: not known */
+	const struct probe_place *primer; /* probably the program's; its module may be NULL */
+	struct pass_sums *sums;           /* shared */
+	struct follow_report *report;     /* shared */
+	int *os_errno;                    /* shared: [plan->n_events] */
+	double trap_ns;                   /* what a hit costs; 0: not known */
 	int control; /* one byte is written when it has begun; one read, or the end of file, ends it */
 };
 

@@ -123,7 +123,10 @@ void group_place_probe(struct perf_event_attr *attr, const struct group_plan *pl
 	attr->config2 = probe->offset;
 }
 
-static int open_probe(const struct group_plan *plan, const struct probe_place *probe, pid_t tid, int leader)
+/* With enable_on_exec the kernel puts a probe in when the program maps its file (trace_uprobe_filter_add()). Else
+ * it goes through all processes that have the file, and waits for all CPUs before. */
+static int open_probe(const struct group_plan *plan, const struct probe_place *probe, pid_t tid, int leader,
+		      bool before_exec)
 {
 	struct perf_event_attr attr = {
 		.sample_period = 1,
@@ -132,12 +135,14 @@ static int open_probe(const struct group_plan *plan, const struct probe_place *p
 		.read_format = READ_FORMAT,
 		.watermark = 1,
 		.wakeup_watermark = 32768,
+		.enable_on_exec = before_exec,
 	};
 	group_place_probe(&attr, plan, probe);
 	return open_member(&attr, tid, leader);
 }
 
-bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out, size_t *probe)
+static bool open_group(struct group_plan *plan, pid_t tid, bool before_exec, size_t pages,
+		       struct probe_group **out, size_t *probe)
 {
 	int reason = ENOMEM;
 	struct probe_group *g = *out = calloc(1, sizeof *g);
@@ -176,7 +181,7 @@ bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_g
 	for (size_t i = 0; i < plan->n_probes; i++) {
 		struct probe_counter *p = &g->probes[i];
 		*probe = i;
-		p->fd = open_probe(plan, &plan->probes[i], tid, g->leader);
+		p->fd = open_probe(plan, &plan->probes[i], tid, g->leader, before_exec);
 		if (p->fd < 0 || ioctl(p->fd, PERF_EVENT_IOC_SET_OUTPUT, g->leader) != 0 ||
 		    ioctl(p->fd, PERF_EVENT_IOC_ID, &p->id) != 0) {
 			reason = errno;
@@ -193,9 +198,27 @@ fail:
 	return false;
 }
 
-int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place)
+bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out, size_t *probe)
 {
-	struct perf_event_attr attr = {0};
+	return open_group(plan, tid, false, pages, out, probe);
+}
+
+bool group_open_before_exec(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out,
+			    size_t *probe)
+{
+	return open_group(plan, tid, true, pages, out, probe);
+}
+
+int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place, bool before_exec)
+{
+	struct perf_event_attr attr = {.enable_on_exec = before_exec};
+	group_place_probe(&attr, plan, place);
+	return open_member(&attr, process, -1);
+}
+
+int holder_open(const struct group_plan *plan, pid_t process, const struct probe_place *place)
+{
+	struct perf_event_attr attr = {.disabled = 1, .enable_on_exec = 1};
 	group_place_probe(&attr, plan, place);
 	return open_member(&attr, process, -1);
 }

@@ -33,6 +33,7 @@ struct probe_place {
 	uint64_t offset;
 	uint64_t trace_id;  /* trace.h; 0: none, by the PMU */
 	bool all_registers; /* an indirect jump: any may hold its target */
+	bool checked;       /* a process had it before: it can be probed */
 	const struct edge_ref *edges;
 	size_t n_edges;
 };
@@ -56,6 +57,9 @@ struct probe_group;
 /* Disabled, with all events whose os_errno is 0; those that the kernel refuses get theirs. False, with the errno,
  * when a probe cannot be opened (*probe: which; SIZE_MAX: none of them is at fault) or the buffer. */
 bool group_open(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out, size_t *probe);
+/* The same of a program that is held before its exec, which puts the probes in: nothing waits for them. */
+bool group_open_before_exec(struct group_plan *plan, pid_t tid, size_t pages, struct probe_group **out,
+			    size_t *probe);
 struct perf_event_attr;
 /* What makes an event this probe: of a thread, a process or a CPU. */
 void group_place_probe(struct perf_event_attr *attr, const struct group_plan *plan,
@@ -63,8 +67,10 @@ void group_place_probe(struct perf_event_attr *attr, const struct group_plan *pl
 /* Can the kernel put a probe there? Asked for where it answers: in a process that has the file in memory (a
  * program that maps it later would run without the probe, and nobody would be told). False with errno. */
 bool probe_check(const struct group_plan *plan, size_t probe);
-/* A probe of one process that reports nothing; the descriptor, or -1 with errno. */
-int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place);
+/* A probe of one process that reports nothing; the descriptor, or -1 with errno. before_exec: as above. */
+int primer_open(const struct group_plan *plan, pid_t process, const struct probe_place *place, bool before_exec);
+/* A probe of one process that executes nothing, and so never counts (kept.h). */
+int holder_open(const struct group_plan *plan, pid_t process, const struct probe_place *place);
 bool group_enable(struct probe_group *group);
 int group_fd(const struct probe_group *group); /* to be polled */
 /* Gives the hits so far to passes. False: hits were lost, and no more is to be believed. */

@@ -31,6 +31,7 @@ struct probed {
 	size_t shared_bytes;
 	pid_t follower;
 	int control;
+	struct kept_probes *kept;
 };
 
 /* ---- memory that both processes see ---- */
@@ -85,6 +86,7 @@ static bool start_follower(struct probed *r, const struct target *target, pid_t 
 				   .children = target->follow_children,
 				   .regions = r->asked,
 				   .plan = &r->plan,
+				   .primer = &r->kept->primer,
 				   .sums = &r->sums,
 				   .report = r->report,
 				   .os_errno = r->os_errno,
@@ -213,7 +215,10 @@ bool probed_begin(const struct target *target, pid_t program, const struct regio
 	if (!share(r, err))
 		goto fail;
 	find_costs(r, &bias->costs);
+	r->kept = &bias->probes;
+	kept_probes_hold(r->kept, &r->plan);
 	if (find_bias(r, bias) && start_follower(r, target, program, err)) {
+		kept_probes_checked(r->kept);
 		*out = r;
 		return true;
 	}
@@ -418,10 +423,19 @@ void probed_end(struct probed *r)
 	if (r->follower > 0)
 		while (waitpid(r->follower, NULL, 0) < 0 && errno == EINTR)
 			;
+	if (r->report && r->report->primer[0])
+		kept_probes_set_primer(r->kept, r->report->primer, r->report->primer_offset);
 	if (r->shared)
 		munmap(r->shared, r->shared_bytes);
 	free(r->events);
 	free(r->group_events);
 	probe_places_free(&r->places);
 	free(r);
+}
+
+void region_bias_free(struct region_bias *bias)
+{
+	if (bias)
+		kept_probes_free(&bias->probes);
+	free(bias);
 }

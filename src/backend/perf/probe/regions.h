@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "backend/perf/probe/group.h"
+#include "backend/perf/probe/kept.h"
 #include "backend/perf/probe/trial.h"
 
 struct probed;
@@ -23,7 +24,9 @@ struct kept_costs { /* costs.h */
 	size_t next;
 };
 
+/* What one execution leaves for the next. */
 struct region_bias {
+	struct kept_probes probes;
 	struct kept_costs costs;
 	bool tried;
 	unsigned classes; /* for which it was */
@@ -49,6 +52,7 @@ bool probed_begin(const struct target *target, pid_t program, const struct regio
 		  struct region_bias *bias, struct probed **out, struct error *err);
 /* Fills run->regions and run->probes_ns, and what the probes cost in the whole program's readings[events]. */
 bool probed_stop(struct probed *regions, struct run *run, struct error *err);
-void probed_end(struct probed *regions); /* NULL is accepted */
+void probed_end(struct probed *regions);         /* NULL is accepted */
+void region_bias_free(struct region_bias *bias); /* NULL is accepted */
 
 #endif

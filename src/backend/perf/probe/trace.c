@@ -117,6 +117,8 @@ void trace_probes_define(struct trace_probes *trace, struct probe_place *probes,
 		struct probe_place *p = &probes[i];
 		char text[PATH_MAX + 128];
 		size_t number = trace->n;
+		if (p->trace_id)
+			continue;
 		int used = snprintf(text, sizeof text, "p:%s/p_%zu %s:0x%llx\n", trace->group, number, p->module,
 				    (unsigned long long)p->offset);
 		if (!plain(p->module) || used >= (int)sizeof text)

@@ -28,8 +28,8 @@ struct trace_probes {
 	size_t n;
 };
 
-/* Fills in trace_id of the probes that it can define; may be called again, for more. */
 void trace_probes_open(struct trace_probes *trace);
+/* Fills in trace_id of the probes that it can define and that have none; may be called again, for more. */
 void trace_probes_define(struct trace_probes *trace, struct probe_place *probes, size_t n);
 /* When no counter of them is open any more. */
 void trace_probes_remove(struct trace_probes *trace);
