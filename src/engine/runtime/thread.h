@@ -130,13 +130,15 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint64_t raw[18];
 	uint32_t raw_valid, step_once;
 	uint32_t trace_skip, forked;
-	uint32_t recovered; /* by recover_thread: 1 at t->pc, 2 at left_by */
-	uint32_t left_id, left_generation;
+	uint32_t recovered;                /* by recover_thread: 1 at t->pc, 2 at left_by */
+	uint32_t left_id, left_generation; /* the exit, or EXIT_LOOKUP, that it has left the cache by */
 	struct exit left_by;
 	uint64_t retried;
 	uint64_t stepping;
-	uint32_t forced, pad5; /* a fault that was sent to itself */
-	/* a following block's number plus one, whose count already has the entry that is about to be made */
+	uint32_t forced;    /* a fault that was sent to itself */
+	uint32_t unsettled; /* what left_by counts is not counted yet */
+	/* a following block's number plus one, whose count already has the entry that is about to be made, or that
+	 * was made last */
 	uint32_t entering;
 	/* of the process: rt.action but for a child that shares memory and not these */
 	struct signal_action *actions, own_actions[SIGNALS];
@@ -189,6 +191,9 @@ void process_inherits(struct record_process *process);
 /* Every other thread is out of the cache, and waits before it enters it again; rt.lock is held. False: not within
  * the time. */
 bool world_stop(struct thread *t, bool forever);
+/* The others end with what the thread is about to do, or go on if that fails: what they have executed is what is
+ * counted. why: said if one does not stop. rt.lock is held. */
+void others_end(struct thread *t, const char *why);
 void lock(void);
 void unlock(void);
 void lock_word(uint32_t *word);

@@ -99,6 +99,13 @@ _start:
 	mark 4
 	leave stray             /* left, never entered */
 
+	enter others            /* displacements that are not a mark's, the nearest ones and one that a compiler would write: nops */
+	.irp code, 0, 1, 6, 7, 8, 10, 0x1000, -0x54415200 + 16
+	lea handle(%rip), %rdi  /* in: 8 × 2 */
+	mark \code
+	.endr
+	leave others
+
 	enter long
 	.rept 34
 	.byte 0x66, 0x66, 0x66, 0x66, 0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0 /* in: 34 × 14 bytes */
@@ -139,6 +146,7 @@ last:	syscall                 /* never behind it: lea up to the end of the text,
 	text branches
 	text wrong
 	text stray
+	text others
 	text long
 	text open
 	text by_handle

@@ -119,6 +119,10 @@ struct block_key {
 /* cache/dispatch.c */
 void runtime_dispatch(struct thread *t);
 void runtime_again(struct thread *t);
+/* It has left the cache by an exit: t->pc is where that leads, and what it counts is not counted yet. */
+void dispatch_leaves(struct thread *t, uint32_t exit);
+/* It is out of the cache; under rt.lock: what it has counted is what it has executed. It may go on. */
+void dispatch_settle(struct thread *t);
 /* under rt.lock: finds or makes the code for t->pc, where that exit leads (NULL: none), and links it */
 bool dispatch_enter(struct thread *t, uint32_t id, const struct exit *exit);
 

@@ -378,15 +378,13 @@ bool dispatch_enter(struct thread *t, uint32_t id, const struct exit *exit)
 	return enter(t, id, exit, rt.generation, false);
 }
 
-/* What an exit does; then on to the code at t->pc. */
-static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uint32_t generation)
+/* What the exit does that the thread has left by; then on to the code at t->pc. */
+static void leave_by(struct thread *t)
 {
+	const struct exit *exit = &t->left_by;
+	uint32_t id = t->left_id, generation = t->left_generation, region = NONE; /* an exit of that kind */
 	bool transfer = true;
-	uint32_t region = NONE; /* an exit of that kind */
-	if (id == EXIT_LOOKUP) {
-		t->pc = t->target;
-	} else {
-		t->pc = exit->target;
+	if (id != EXIT_LOOKUP) {
 		if (exit->kind == EXIT_NEXT) { /* behind a branch, or only the next part of a straight run? */
 			const struct block *b = &rt.blocks[exit->block];
 			transfer = b->conditional || b->pc + b->length != exit->target || b->branch;
@@ -443,8 +441,9 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 		if (rt.user_faults)
 			fetch_wait(t->pc);
 		lock();
-		if (id == EXIT_LOOKUP)
+		if (id == EXIT_LOOKUP || (region == NONE && !t->unsettled))
 			exit = NULL;
+		t->unsettled = 0;
 		if (region == EXIT_REGION)
 			regions_at(t, exit->block);
 		else if (region == EXIT_CALL)
@@ -472,18 +471,44 @@ static void leave_by(struct thread *t, uint32_t id, const struct exit *exit, uin
 	t->attention |= ATTENTION_STOP; /* look again */
 }
 
+void dispatch_leaves(struct thread *t, uint32_t id)
+{
+	t->left_id = id;
+	t->left_generation = rt.generation;
+	if (id != EXIT_LOOKUP)
+		t->left_by = rt.exits[id];
+	t->pc = id == EXIT_LOOKUP ? t->target : t->left_by.target;
+	t->unsettled = 1;
+}
+
+void dispatch_settle(struct thread *t)
+{
+	if (t->unsettled && t->left_id != EXIT_LOOKUP)
+		settle(t, &t->left_by);
+	if (t->entering)
+		record_correct(t, t->entering - 1, 0);
+	t->unsettled = t->entering = 0;
+}
+
 void runtime_dispatch(struct thread *t)
 {
-	uint32_t id = t->exit_id, generation = rt.generation;
-	struct exit exit;
-	if (id != EXIT_LOOKUP)
-		exit = rt.exits[id];
-	__atomic_store_n(&t->where, 0, __ATOMIC_RELEASE);
+	dispatch_leaves(t, t->exit_id);
 	t->entering = 0;
 	t->stepping = 0;
+	__atomic_store_n(&t->where, 0, __ATOMIC_RELEASE);
 	rt.process->stats[RECORD_STAT_DISPATCHES]++;
-	rt.process->stats[RECORD_STAT_LOOKUP_MISSES] += id == EXIT_LOOKUP;
-	leave_by(t, id, &exit, generation);
+	rt.process->stats[RECORD_STAT_LOOKUP_MISSES] += t->left_id == EXIT_LOOKUP;
+	leave_by(t);
+}
+
+/* It does not go to the follower that it was about to enter after all. */
+static void not_entered(struct thread *t)
+{
+	if (!t->entering)
+		return;
+	lock();
+	dispatch_settle(t);
+	unlock();
 }
 
 void runtime_again(struct thread *t)
@@ -493,11 +518,8 @@ void runtime_again(struct thread *t)
 	t->stepping = 0;
 	if (!t->raw_valid) /* before any lock: stopping the world waits for it */
 		__atomic_store_n(&t->where, 0, __ATOMIC_RELEASE);
-	if (t->entering && !t->raw_valid) { /* it does not go there after all */
-		lock();
-		record_correct(t, t->entering - 1, 0);
-		unlock();
-	}
+	if (!t->raw_valid)
+		not_entered(t);
 	t->entering = 0;
 	if (t->raw_valid) {
 		__atomic_store_n(&t->where, 2, __ATOMIC_RELEASE);
@@ -528,13 +550,8 @@ void runtime_again(struct thread *t)
 	__atomic_store_n(&t->where, 0, __ATOMIC_RELEASE);
 	if (t->recovered == 2) {
 		t->recovered = 0;
-		leave_by(t, t->left_id, &t->left_by, t->left_generation);
-		if (t->entering) {
-			lock();
-			record_correct(t, t->entering - 1, 0);
-			unlock();
-			t->entering = 0;
-		}
+		leave_by(t);
+		not_entered(t);
 	}
 	t->recovered = 0;
 	for (;;) {

@@ -330,8 +330,5 @@ void recover_thread(struct thread *t)
 		return;
 	}
 	t->recovered = 2;
-	t->left_id = t->exit_id;
-	t->left_generation = rt.generation;
-	if (t->left_id != EXIT_LOOKUP)
-		t->left_by = rt.exits[t->left_id];
+	dispatch_leaves(t, t->exit_id);
 }

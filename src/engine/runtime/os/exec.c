@@ -49,11 +49,8 @@ long exec_call(struct thread *t, uint64_t nr)
 		return ABORTED;
 	sys4(SYS_rt_sigprocmask, SIG_SETMASK_, &all, 0, MASK_BYTES);
 	lock();
-	if (own && rt.live_threads > 1) { /* the others end in the execve: their blocks must be whole */
-		cache_unlink_all();
-		if (!world_stop(t, false))
-			inexact("a thread could not be stopped before an execve");
-	}
+	if (own)
+		others_end(t, "a thread could not be stopped before an execve");
 	stream_end(t);
 	regions_end(t);
 	if (!own) { /* a vfork's child: its blocks are its parent's */

@@ -16,6 +16,10 @@
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
 
+/* For a thread to leave the cache: first by giving up the processor, then by pauses of 1 ms. It may wait for a
+ * page that another thread is to provide. */
+#define YIELDS 200000u
+#define PAUSES_MOST 3000u
 #define SLOTS_KEPT 64 /* so many threads have counters of their own before slots are used again */
 
 void lock_word(uint32_t *word)
@@ -149,6 +153,7 @@ bool world_stop(struct thread *t, bool forever)
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
 		if (rt.threads[i] != t && rt.slot_state[i])
 			__atomic_or_fetch(&rt.threads[i]->attention, ATTENTION_STOP, __ATOMIC_SEQ_CST);
+	const uint64_t pause[2] = {0, 1000000};
 	uint64_t rounds = 0;
 	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
 		struct thread *o = rt.threads[i];
@@ -163,12 +168,33 @@ bool world_stop(struct thread *t, bool forever)
 					recover_thread(o);
 				break; /* it waits for the lock */
 			}
-			sys0(SYS_sched_yield);
-			if (++rounds > 200000 && !forever)
+			if (++rounds <= YIELDS)
+				sys0(SYS_sched_yield);
+			else
+				sys2(SYS_nanosleep, pause, 0);
+			if (rounds > YIELDS + PAUSES_MOST && !forever)
 				return false;
 		}
 	}
 	return true;
+}
+
+void others_end(struct thread *t, const char *why)
+{
+	if (rt.live_threads < 2)
+		return;
+	cache_unlink_all();
+	bool stopped = world_stop(t, false);
+	if (!stopped)
+		inexact(why);
+	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++) {
+		struct thread *o = rt.threads[i];
+		if (o == t || !rt.slot_state[i] || o->process != rt.process)
+			continue;
+		/* on its way into the cache where is 1 for a moment, until it sees the attention */
+		if (stopped || __atomic_load_n(&o->where, __ATOMIC_SEQ_CST) != 1)
+			dispatch_settle(o);
+	}
 }
 
 /* The child's first C code, on its own runtime stack, all signals blocked; what comes next is runtime_again. */
@@ -317,11 +343,7 @@ void process_over(struct thread *t)
 {
 	if (t->process == rt.process) {
 		lock();
-		if (rt.live_threads > 1) {
-			cache_unlink_all();
-			if (!world_stop(t, false))
-				inexact("a thread could not be stopped at the end");
-		}
+		others_end(t, "a thread could not be stopped at the end");
 	} else {
 		lock();
 		process_inherits(t->process);

@@ -321,21 +321,27 @@ static void say_quiet(struct thread *t, uint64_t pc)
 	at[0] = trace_mark(TRACE_QUIET, 0), at[1] = stream_quiet_sum(t), at[2] = pc;
 }
 
-/* Where another thread is, which was stopped: it may be at an exit. */
-static uint64_t place_of(const struct thread *t)
+/* A mark whose first word is an address: control is, or was, there. */
+static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	if (t->recovered == 1)
-		return t->pc;
-	if (t->recovered == 2)
-		return t->left_id == EXIT_LOOKUP ? t->target : t->left_by.target;
-	return t->exit_id == EXIT_LOOKUP ? t->pc : rt.exits[t->exit_id].target;
+	const uint64_t words[4] = {a, b, c, d};
+	if (!rt.trace)
+		return;
+	models_begin();
+	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
+	if (n == 2 || n == 3)
+		say_quiet(t, b);
+	memcpy(room(t, n), words, n * 8);
+	if (n > 1)
+		inline_began(t, a == trace_mark(TRACE_BREAK, 0) || a == trace_mark(TRACE_RETURNED, 0) ? 1ull << 63
+												      : behind);
+	models_end();
 }
 
-static void end(struct thread *t, uint64_t pc)
+/* What has no record yet: what quiet blocks have counted, and where the last branch went. Control is at t->pc. */
+static void end(struct thread *t)
 {
-	models_begin();
-	say_quiet(t, pc);
-	models_end();
+	note(t, 2, trace_mark(TRACE_BREAK, 1), t->pc, 0, 0);
 	stream_flush(t);
 }
 
@@ -345,25 +351,20 @@ static void end(struct thread *t, uint64_t pc)
 void stream_call(struct thread *t, bool only_waits)
 {
 	if (rt.trace && only_waits)
-		end(t, t->pc);
+		end(t);
 	else if (rt.trace && in_turns())
 		stream_flush(t);
-}
-
-static void flush_all(void)
-{
-	for (uint32_t i = 0; i < rt.slots_max && rt.threads[i]; i++)
-		if (rt.slot_state[i] && rt.threads[i]->process == rt.process && rt.threads[i]->trace)
-			end(rt.threads[i], place_of(rt.threads[i]));
 }
 
 void stream_end(struct thread *t)
 {
 	if (!rt.trace)
 		return;
-	end(t, t->pc);
-	if (t->process == rt.process)
-		flush_all();
+	end(t);
+	for (uint32_t i = 0; t->process == rt.process && i < rt.slots_max && rt.threads[i]; i++)
+		if (rt.threads[i] != t && rt.slot_state[i] && rt.threads[i]->process == rt.process &&
+		    rt.threads[i]->trace)
+			end(rt.threads[i]);
 }
 
 static uint64_t fs_base_now(void)
@@ -537,23 +538,6 @@ void stream_undo(struct thread *t, uint32_t id, unsigned done)
 			t->model_counts[i].stream[STREAM_INSTRUCTIONS]--;
 		stream_calls_undo(t, id, done);
 	}
-	models_end();
-}
-
-/* A mark whose first word is an address: control is, or was, there. */
-static void note(struct thread *t, unsigned n, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
-{
-	const uint64_t words[4] = {a, b, c, d};
-	if (!rt.trace)
-		return;
-	models_begin();
-	uint64_t behind = rt.inline_on ? inline_behind(t, t->trace) : 0;
-	if (n == 2 || n == 3)
-		say_quiet(t, b);
-	memcpy(room(t, n), words, n * 8);
-	if (n > 1)
-		inline_began(t, a == trace_mark(TRACE_BREAK, 0) || a == trace_mark(TRACE_RETURNED, 0) ? 1ull << 63
-												      : behind);
 	models_end();
 }
 
