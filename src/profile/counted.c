@@ -71,9 +71,32 @@ static uint32_t module_of(struct profile_builder *b, const char *path, uint32_t 
 	return profile_builder_module(b, &module);
 }
 
+/* A place is there once: nothing is to be found again, neither it nor its counts. PROFILE_NO_INDEX when memory ran
+ * out. */
+static uint32_t add_node(struct profile_builder *b, uint32_t module, uint64_t offset)
+{
+	struct profile *p = b->out;
+	if (module == PROFILE_NO_INDEX || p->n_nodes >= PROFILE_NO_INDEX - 1 ||
+	    !vec_grow((void **)&p->nodes, &b->node_capacity, p->n_nodes, sizeof *p->nodes))
+		return PROFILE_NO_INDEX;
+	p->nodes[p->n_nodes] = (struct profile_node){.module = module, .offset = offset};
+	return (uint32_t)p->n_nodes++;
+}
+
+static bool add_cell(struct profile_builder *b, uint32_t node, uint32_t task, uint32_t event, uint64_t count)
+{
+	struct profile *p = b->out;
+	if (p->n_cells >= PROFILE_NO_INDEX - 1 ||
+	    !vec_grow((void **)&p->cells, &b->cell_capacity, p->n_cells, sizeof *p->cells))
+		return false;
+	p->cells[p->n_cells++] = (struct profile_cell){node, task, event, count};
+	return true;
+}
+
 static bool take_places(struct profile_builder *b, const struct locations *l)
 {
-	uint32_t task = profile_builder_task(b, 0, 0);
+	uint32_t task = profile_builder_task(b, 0, 0), module = PROFILE_NO_INDEX;
+	const struct location *before = NULL; /* whose module that is */
 	if (task == PROFILE_NO_INDEX)
 		return false;
 	for (size_t i = 0; i < l->n; i++) {
@@ -82,14 +105,12 @@ static bool take_places(struct profile_builder *b, const struct locations *l)
 		for (size_t e = 0; e < l->n_events; e++) {
 			if (!at->counts[e] || b->out->events[e].why)
 				continue;
-			if (node == PROFILE_NO_INDEX) {
-				uint32_t module = module_of(b, at->module, at->pid);
-				if (module == PROFILE_NO_INDEX)
-					return false;
-				node = profile_builder_node(b, 0, module, at->offset);
-			}
-			if (node == PROFILE_NO_INDEX ||
-			    !profile_builder_add(b, node, task, (uint32_t)e, at->counts[e]))
+			if (!before || before->module != at->module || before->pid != at->pid)
+				module = module_of(b, at->module, at->pid);
+			before = at;
+			if (node == PROFILE_NO_INDEX)
+				node = add_node(b, module, at->offset);
+			if (node == PROFILE_NO_INDEX || !add_cell(b, node, task, (uint32_t)e, at->counts[e]))
 				return false;
 		}
 	}

@@ -35,6 +35,10 @@ struct naming_build {
 	VEC(const char *) notes;
 	VEC(struct trouble_note) troubles;
 	size_t function_capacity, frame_capacity, place_capacity, row_capacity, line_capacity;
+	/* of a file without lines: all places that have this code have this frame */
+	const struct symbol_code *code; /* NULL: nothing is known */
+	uint32_t code_module;
+	struct named_frame frame;
 };
 
 #define NO_INDEX UINT32_MAX
@@ -391,6 +395,40 @@ static bool name_place(struct naming_build *naming, struct named_place *place)
 	return name_by_module(naming, place);
 }
 
+static bool name_rows(struct naming_build *naming, const struct named_place *place)
+{
+	struct named_profile *out = naming->out;
+	const struct named_frame *last = &out->frames[place->first_frame + place->n_frames - 1];
+	const struct named_function code = out->functions[last->function];
+	for (uint32_t level = 0; level < place->n_frames; level++) {
+		struct named_frame *frame = &out->frames[place->first_frame + level];
+		if ((frame->line_row = line_of(naming, frame, &code)) == NO_INDEX)
+			return false;
+	}
+	return true;
+}
+
+static void remember_code(struct naming_build *naming, const struct named_place *place)
+{
+	const struct profile_module *m = &naming->profile->modules[place->module];
+	const struct named_frame *frame = &naming->out->frames[place->first_frame];
+	bool named = m->kind == MODULE_VDSO || (m->kind == MODULE_FILE && !has_changed(naming, place->module));
+	naming->code = NULL;
+	if (!named || place->n_frames != 1 || frame->file)
+		return;
+	naming->code = symbols_code(naming->symbols, symbol_module(m), place->offset, naming->err);
+	naming->code_module = place->module;
+	naming->frame = *frame;
+}
+
+static bool has_code_of_before(struct naming_build *naming, const struct named_place *place)
+{
+	return naming->code && place->module == naming->code_module &&
+	       naming->code == symbols_code(naming->symbols,
+					    symbol_module(&naming->profile->modules[place->module]), place->offset,
+					    naming->err);
+}
+
 /* The index of a place; NO_INDEX when memory ran out. */
 static uint32_t place_of(struct naming_build *naming, uint32_t module, uint64_t offset)
 {
@@ -401,14 +439,13 @@ static uint32_t place_of(struct naming_build *naming, uint32_t module, uint64_t 
 		if (out->places[i].module == module && out->places[i].offset == offset)
 			return i;
 	struct named_place place = {.module = module, .offset = offset, .first_frame = (uint32_t)out->n_frames};
-	if (!name_place(naming, &place))
-		return NO_INDEX;
-	const struct named_frame *last = &out->frames[place.first_frame + place.n_frames - 1];
-	const struct named_function code = out->functions[last->function];
-	for (uint32_t level = 0; level < place.n_frames; level++) {
-		struct named_frame *frame = &out->frames[place.first_frame + level];
-		if ((frame->line_row = line_of(naming, frame, &code)) == NO_INDEX)
+	if (has_code_of_before(naming, &place)) {
+		if (!add_frame(naming, &place, &naming->frame))
 			return NO_INDEX;
+	} else {
+		if (!name_place(naming, &place) || !name_rows(naming, &place))
+			return NO_INDEX;
+		remember_code(naming, &place);
 	}
 	if (out->n_places >= NO_INDEX - 1 ||
 	    !vec_grow((void **)&out->places, &naming->place_capacity, out->n_places, sizeof place) ||

@@ -157,7 +157,10 @@ struct profile *profile_builder_finish(struct profile_builder *b)
 			    {(void **)&p->notes, p->n_notes * sizeof *p->notes}};
 	enum { ARRAYS = sizeof arrays / sizeof *arrays };
 	size_t settled = 0;
-	if (p->n_cells)
+	size_t in_order = 1;
+	while (in_order < p->n_cells && by_place(&p->cells[in_order - 1], &p->cells[in_order]) < 0)
+		in_order++;
+	if (in_order < p->n_cells)
 		qsort(p->cells, p->n_cells, sizeof *p->cells, by_place);
 	while (settled < ARRAYS && settle(&p->arena, arrays[settled].items, arrays[settled].bytes))
 		settled++;

@@ -91,6 +91,22 @@ static bool add_sequences(Dwarf_Die *die, struct ranges *ranges, size_t item)
 	return true;
 }
 
+/* libdw inflates every section that it knows when it begins. Nothing is asked of these. */
+static void leave_out_unused(Elf *elf)
+{
+	static const char *const unused[] = {".debug_loc",     ".debug_loclists", ".debug_macro",
+					     ".debug_macinfo", ".debug_pubnames", ".zdebug_loc",
+					     ".zdebug_macro"};
+	GElf_Shdr header;
+	for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
+		Elf_Scn *section = module_section(elf, unused[i], &header);
+		if (!section)
+			continue;
+		header.sh_type = SHT_NOBITS;
+		gelf_update_shdr(section, &header);
+	}
+}
+
 static bool read_units(struct module *m)
 {
 	Elf *elf = m->file.elf;
@@ -102,6 +118,8 @@ static bool read_units(struct module *m)
 	m->dwarf_read = true;
 	if (!module_section(elf, ".debug_info", &header) && m->debug.elf)
 		elf = m->debug.elf;
+	if (elf)
+		leave_out_unused(elf);
 	if (!elf || !(m->dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL)))
 		return true;
 	Dwarf_CU *cu = NULL, *next;

@@ -53,6 +53,11 @@ struct code_answer { /* one that was given */
 	const struct symbol_code *code;
 };
 
+struct code_extent { /* all places in [low, low + bytes) have this answer */
+	uint64_t low, bytes;
+	const struct symbol_code *code;
+};
+
 struct dwarf_unit;
 struct dwarf_units; /* lines.c */
 
@@ -73,6 +78,7 @@ struct module {
 	bool code_read;
 	VEC(struct code_answer) answers;
 	struct hash_index answered; /* of answers, by offset */
+	struct code_extent extent;  /* of the answer that was given last */
 	/* data */
 	struct data_table data, thread_data; /* thread_data: address is the place in the block */
 	struct symbol_data *section_data, *thread_section_data; /* as sections are */

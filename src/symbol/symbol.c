@@ -170,22 +170,61 @@ static bool describe(struct symbols *s, struct module *m, uint64_t offset, struc
 	return out->function != NULL;
 }
 
+static bool in_linkage(const struct module *m, uint64_t address)
+{
+	bool in = false;
+	for (size_t i = 0; i < m->sections.count; i++) {
+		const struct section *s = &m->sections.items[i];
+		in |= s->code && strncmp(s->name, ".plt", 4) == 0 && address - s->address < s->bytes;
+	}
+	return in;
+}
+
+/* Which places have the same answer as this one: in a file without lines, those of its function. */
+static struct code_extent extent_of(struct module *m, uint64_t offset)
+{
+	const struct code_extent alone = {.low = offset, .bytes = 1};
+	uint64_t address, low, last;
+	if (m->anonymous || !m->file.elf || !module_address(m, offset, &address) || !table_functions(m) ||
+	    lines_dwarf(m) || in_linkage(m, address))
+		return alone;
+	const struct range *piece = ranges_find(&m->code, address);
+	if (!piece || !module_offset(m, piece->low, &low) || !module_offset(m, piece->high - 1, &last) ||
+	    offset - low != address - piece->low || last - low != piece->high - 1 - piece->low)
+		return alone;
+	return (struct code_extent){.low = low, .bytes = last - low + 1};
+}
+
+/* NULL when memory ran out. */
+static const struct symbol_code *answer_to(struct symbols *s, struct module *m, uint64_t offset)
+{
+	uint64_t hash = hash_number(HASH_BEGIN, offset);
+	struct hash_search search = hash_find(&m->answered, hash);
+	for (uint32_t i; hash_next(&search, &i);)
+		if (m->answers.items[i].offset == offset)
+			return m->answers.items[i].code;
+	struct symbol_code *code = arena_alloc(&s->naming.arena, sizeof *code);
+	struct code_answer answer = {.offset = offset, .code = code};
+	return code && describe(s, m, offset, code) && vec_push(&m->answers, answer) &&
+			       hash_add(&m->answered, hash, (uint32_t)m->answers.count - 1)
+		       ? code
+		       : NULL;
+}
+
 const struct symbol_code *symbols_code(struct symbols *s, const char *module, uint64_t offset, struct error *err)
 {
 	struct module *m = module_of(s, module);
-	uint64_t hash = hash_number(HASH_BEGIN, offset);
-	struct hash_search search = m ? hash_find(&m->answered, hash) : (struct hash_search){0};
-	for (uint32_t i; m && hash_next(&search, &i);)
-		if (m->answers.items[i].offset == offset)
-			return m->answers.items[i].code;
-	struct symbol_code *code = m ? arena_alloc(&s->naming.arena, sizeof *code) : NULL;
-	struct code_answer answer = {.offset = offset, .code = code};
-	if (!code || !describe(s, m, offset, code) || !vec_push(&m->answers, answer) ||
-	    !hash_add(&m->answered, hash, (uint32_t)m->answers.count - 1)) {
-		error_no_memory(err);
-		return NULL;
+	if (m && m->extent.code && offset - m->extent.low < m->extent.bytes)
+		return m->extent.code;
+	struct code_extent extent = {0};
+	if (m) {
+		extent = extent_of(m, offset);
+		extent.code = answer_to(s, m, extent.low);
+		m->extent = extent;
 	}
-	return code;
+	if (!extent.code)
+		error_no_memory(err);
+	return extent.code;
 }
 
 size_t symbols_inlined(struct symbols *s, const char *module, uint64_t offset, struct symbol_frame *frames,

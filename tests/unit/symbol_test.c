@@ -212,6 +212,9 @@ static void stripped_program(void)
 	ok(strcmp(code(s, path, neighbour->offset + 1)->function, expected) != 0 &&
 		   code(s, path, neighbour->offset + 1)->begins == neighbour->offset,
 	   "stripped: the next one is another");
+	const struct symbol_code *first = code(s, path, outer->offset);
+	ok(code(s, path, neighbour->offset) != first && code(s, path, truth("here")->offset) == first,
+	   "stripped: places of one function have one answer, whatever was asked between");
 	ok(!code(s, path, outer->offset)->file && !code(s, path, outer->offset)->linked_name,
 	   "stripped: it has no line and no symbol");
 	const struct symbol_data *d = symbols_data(s, path, truth("table")->address);

@@ -202,10 +202,11 @@ static const char *module_name(struct location_fill *fill, const struct record_m
 	return module_named(fill, name);
 }
 
+/* Instructions are added block by block: those of 64 bytes of code are neighbours in the table, too. */
 static size_t hash(const char *module, uint64_t offset, uint32_t pid)
 {
-	uint64_t h = (offset ^ (uint64_t)(uintptr_t)module << 17 ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;
-	return (size_t)(h ^ h >> 32);
+	uint64_t h = (offset >> 6 ^ (uint64_t)(uintptr_t)module << 17 ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;
+	return (size_t)((h ^ h >> 32) << 6 ^ (offset & 63));
 }
 
 static bool grow(struct location_fill *fill)
