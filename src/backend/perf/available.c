@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/perf/counter/counter.h"
 #include "backend/perf/counter/pmu.h"
@@ -95,6 +96,15 @@ static void explain_silence(struct answer *answer, const struct trial *trial, co
 	answer->availability.silent = trial->count == 0;
 }
 
+/* What the kernel's own code counts needs no proof but that it opens and runs. */
+static bool run_any(uint64_t *least)
+{
+	stimulus_loop(STIMULUS_LOOPS);
+	*least = 0;
+	return true;
+}
+static const struct stimulus any_work = {"any work", run_any};
+
 /* One encoding, on tare's own thread, or on a CPU where it counts no threads. */
 static void try_encoding(struct backend *backend, const struct event *event, struct answer *answer)
 {
@@ -118,6 +128,8 @@ static void try_encoding(struct backend *backend, const struct event *event, str
 		return;
 	}
 	const struct stimulus *stimulus = stimulus_find(event, encoding, variants->pmu, answer->levels);
+	if (!stimulus && !variants->whole_cpus && counted_by_kernel(encoding, variants->pmu))
+		stimulus = &any_work;
 	struct trial trial = trial_run(variants, answer->levels, stimulus);
 	answer->open_levels = answer->levels;
 	if (trial.outcome == TRIAL_REFUSED && trial.os_errno == EACCES && ignores_levels(encoding)) {
@@ -173,6 +185,46 @@ static int closeness(enum reading_state state)
 	}
 }
 
+/* The kernel has no PMU that takes raw codes: whatever the code is, the answer is this one. */
+static bool raw_codes_absent(struct backend *backend)
+{
+	const struct event_encoding any = {.type = PERF_TYPE_RAW, .scale = 1};
+	const struct counter_request request = {.encoding = &any, .levels = LEVEL_USER, .leader = -1};
+	if (!backend->raw_codes_tried) {
+		int fd = counter_open(&request, COUNTER_SELF, COUNTER_ANY_CPU);
+		backend->raw_codes_absent = fd < 0 && errno == ENOENT;
+		backend->raw_codes_tried = true;
+		if (fd >= 0)
+			close(fd);
+	}
+	return backend->raw_codes_absent;
+}
+
+/* "amd:RETIRED_NEAR_RETURNS": libpfm4's names of what a core counts are in capitals, and become raw codes. */
+static bool is_core_name(const char *encoding, const char *family)
+{
+	size_t length = strlen(family);
+	return strncmp(encoding, family, length) == 0 && encoding[length] == ':' && encoding[length + 1] >= 'A' &&
+	       encoding[length + 1] <= 'Z';
+}
+
+/*
+ * As event_encode(). Where no PMU takes raw codes, names of libpfm4 are not looked up: to load it takes as much
+ * CPU time as to count a short program, and the answer is the same.
+ */
+static bool encode(struct backend *backend, const struct event *event, size_t index, struct event_encoding *out,
+		   struct error *err)
+{
+	const char *const *all = event->definition ? event->definition->encodings : NULL;
+	for (size_t i = 0; all && all[i]; i++) {
+		if (i != index || !is_core_name(all[i], backend->machine.family) || !raw_codes_absent(backend))
+			continue;
+		*out = (struct event_encoding){.type = PERF_TYPE_RAW, .scale = 1, .how = all[i]};
+		return true;
+	}
+	return event_encode(event, &backend->machine, index, out, err);
+}
+
 static void try_all(struct backend *backend, const struct event *event, struct answer *answer)
 {
 	struct answer best = *answer;
@@ -192,7 +244,7 @@ static void try_all(struct backend *backend, const struct event *event, struct a
 	for (size_t i = 0;; i++) {
 		struct error reason = {0};
 		struct answer now = *answer;
-		if (!event_encode(event, &backend->machine, i, &now.encoding, &reason)) {
+		if (!encode(backend, event, i, &now.encoding, &reason)) {
 			if (reason.code == ERROR_UNSUPPORTED && event->definition) {
 				if (!tried && i == 0)
 					refuse(&best, READING_UNSUPPORTED, reason.text, reason.hint);

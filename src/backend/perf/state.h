@@ -26,6 +26,7 @@ struct backend {
 	bool state_known;
 	struct core_kinds cores;
 	bool cores_known;
+	bool raw_codes_tried, raw_codes_absent; /* available.c */
 	VEC(struct answer *) answers;
 	struct region_bias *bias; /* probe/regions.h; NULL: not asked for yet */
 };
