@@ -141,6 +141,7 @@ static bool measure(struct compare_command_line *x, const volatile sig_atomic_t 
 	bool done = session_take_turns(x->sessions, x->commands.items, x->commands.count, &options, interrupted,
 				       err);
 	progress_line_end(&x->line);
+	x->request.keeping.shared = &x->runs;
 	for (size_t i = 0; done && i < x->n_open; i++)
 		if (!session_trust(&x->sessions[i], &r->keeping))
 			return error_no_memory(err);
@@ -330,6 +331,7 @@ static void close_all(struct compare_command_line *x)
 	while (x->n_open > 0)
 		session_close(&x->sessions[--x->n_open]);
 	free(x->sessions);
+	runs_close(x->runs);
 	output_abandon(&x->output);
 	output_abandon(&x->json_file);
 	output_abandon(&x->csv_file);

@@ -46,6 +46,7 @@ struct compare_command_line {
 	struct output output, json_file, csv_file, markdown_file, junit_file, html_file;
 	int input_fd;
 	struct progress_line line;
+	struct runs *runs; /* the store, when it was opened for what is verified */
 	struct arena arena;
 };
 
