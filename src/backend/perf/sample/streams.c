@@ -205,18 +205,21 @@ static bool add_stream(struct sampling *s, int fd, uint32_t event, size_t buffer
 	return done;
 }
 
+/* What one ring of a CPU would have is shared by all of its rings. */
 static size_t ring_bytes(const struct sampling *s)
 {
+	size_t rings = s->n_buffers / s->n_cpus;
 	if (s->request.buffer_bytes)
 		return s->request.buffer_bytes;
 	if (s->bounds) /* a user who may probe may lock it */
-		return RING_BYTES_PROBES;
+		return RING_BYTES_PROBES / rings;
 	if (s->request.stacks != STACKS_DWARF)
-		return s->request.stacks == STACKS_FRAME_POINTER ? RING_BYTES_FIRST : RING_BYTES;
-	size_t bytes = RING_BYTES_STACKS_ALL / s->n_buffers;
-	return bytes < RING_BYTES_STACKS_LEAST  ? RING_BYTES_STACKS_LEAST
-	       : bytes > RING_BYTES_STACKS_MOST ? RING_BYTES_STACKS_MOST
-						: bytes;
+		return (s->request.stacks == STACKS_FRAME_POINTER ? RING_BYTES_FIRST : RING_BYTES) / rings;
+	size_t bytes = RING_BYTES_STACKS_ALL / s->n_cpus;
+	bytes = bytes < RING_BYTES_STACKS_LEAST  ? RING_BYTES_STACKS_LEAST
+		: bytes > RING_BYTES_STACKS_MOST ? RING_BYTES_STACKS_MOST
+						 : bytes;
+	return bytes / rings;
 }
 
 static bool map_buffer(struct sampling *s, struct sample_buffer *buffer, int fd, struct error *err)
