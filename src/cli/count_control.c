@@ -17,11 +17,12 @@ static int open_fifo(const char *path, struct error *err)
 	int why = errno;
 	if (fd < 0) {
 		error_set_errno(err, ERROR_USAGE, why, "cannot open '%s' for --control", path);
+		error_hint(err, "make it first: mkfifo %.200s", path);
 	} else {
 		close(fd);
 		error_set(err, ERROR_USAGE, "'%s' is not a FIFO", path);
+		error_hint(err, "'mkfifo NAME' makes one, where there is nothing of that name yet");
 	}
-	error_hint(err, "make it first: mkfifo %.200s", path);
 	return -1;
 }
 

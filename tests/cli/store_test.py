@@ -80,6 +80,8 @@ ok(seen.code == 3 and "damaged" in seen.err, "what does not go with its runs is 
 write("cut.db", "SQLite format 3\0 and no more")
 seen = tare("list", "runs", "--store", "cut.db")
 ok(seen.code == 2 and "'cut.db' is damaged, or is not a store of runs" in seen.err, "a file that was cut is damaged", seen)
+seen = kept("import", "cut.db", env=MOVED)
+ok(seen.code == 2 and "'cut.db' is damaged" in seen.err and "'tare export -o FILE' makes" in seen.err, "imported, it is said what makes such files", seen)
 base.execute("DELETE FROM compared WHERE run = ?", (last,))
 base.commit()
 has(kept("report", "@last", env=COMPARED).out, "tare count: ls /dev", "a comparison that is not whole shows the run alone")

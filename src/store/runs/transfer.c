@@ -97,8 +97,12 @@ bool runs_import(struct runs *runs, const char *path, struct import_counts *coun
 {
 	struct runs *from;
 	*counts = (struct import_counts){0};
-	if (!store_open_foreign(path, &from, err))
+	if (!store_open_foreign(path, &from, err)) {
+		/* what is said of tare's own store is to move it away */
+		if (err && err->code == ERROR_SYNTAX)
+			error_hint(err, "'tare export -o FILE' makes files to be imported");
 		return false;
+	}
 	bool done = store_begin(runs, err);
 	if (done)
 		done = store_end(runs, import_all(from, runs, counts, err), err);
