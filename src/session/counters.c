@@ -312,9 +312,9 @@ static bool moves_in_region(const struct counters_study *c, const struct counter
 	return counted && kernel_predict_region(kernel, name, n, NULL, &value, NULL) && value > 0;
 }
 
-/* An execution with probes takes some ten times as long as one without: when one is taken out, the kernel waits
- * tens of milliseconds for all CPUs. So a quick look at counters takes regions of those kernels alone that move an
- * event which fewer than COUNTERS_QUICK_REGIONS moved before. seen: [c->names] */
+/* To put a kernel's probes in and to take them out, Linux waits some hundred milliseconds for all CPUs. So a quick look
+ * at counters takes regions of those kernels alone that move an event which fewer than COUNTERS_QUICK_REGIONS moved
+ * before. seen: [c->names] */
 static bool adds_region(const struct counters_study *c, const struct counters_backend *b,
 			const struct kernel *kernel, unsigned *seen)
 {
@@ -480,11 +480,14 @@ struct step_cost {
 	double once, each_least, each_most; /* each: at the smallest size and at the largest */
 };
 
-/* From what one execution and three of the smallest size took, and one of the largest. */
-static struct step_cost cost_of(double one, double three, double largest)
+/* A step that executes its kernel a hundred times is known from more than one that does so three times. */
+enum { TRIED_FEW = 3, TRIED_MANY = 10 };
+
+/* From what one execution of the smallest size took, `tried` of it, and so many of the largest. */
+static struct step_cost cost_of(double one, double several, size_t tried, double largest, size_t tried_largest)
 {
-	double each = fmin(fmax((three - one) / 2, one / 10), one), once = one - each;
-	return (struct step_cost){once, each, fmax(largest - once, each)};
+	double each = fmin(fmax((several - one) / (double)(tried - 1), one / 10), one), once = one - each;
+	return (struct step_cost){once, each, fmax((largest - once) / (double)tried_largest, each)};
 }
 
 /* Linear in the size between the smallest and the largest: kernels are loops. */
@@ -496,13 +499,15 @@ static double step_cost(const struct step_cost *cost, double part, size_t repeti
 static bool predict_group(struct counters_study *c, size_t from, size_t to, double *seconds, struct error *err)
 {
 	const struct counters_step *first = &c->steps.items[from], *last = &c->steps.items[to - 1];
-	struct counters_time one, three, largest;
+	struct counters_time one, several, largest;
+	bool many = counters_repetitions(c, first) > TRIED_MANY;
+	size_t n = many ? TRIED_MANY : TRIED_FEW, n_largest = many ? TRIED_MANY : 1;
 	/* the first one reads files that nobody read before */
 	if (!counters_try(c, first, 1, &one, err) || !counters_try(c, first, 1, &one, err) ||
-	    !counters_try(c, first, 3, &three, err) || !counters_try(c, last, 1, &largest, err))
+	    !counters_try(c, first, n, &several, err) || !counters_try(c, last, n_largest, &largest, err))
 		return false;
-	const struct step_cost wall = cost_of(one.seconds, three.seconds, largest.seconds),
-			       cpu = cost_of(one.cpu, three.cpu, largest.cpu);
+	const struct step_cost wall = cost_of(one.seconds, several.seconds, n, largest.seconds, n_largest),
+			       cpu = cost_of(one.cpu, several.cpu, n, largest.cpu, n_largest);
 	for (size_t i = from; i < to; i++) {
 		struct counters_step *step = &c->steps.items[i];
 		double part = last->size > first->size

@@ -224,7 +224,9 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 		return is(v, VERDICT_PROPORTIONAL);
 	if (shape_pair(fit, form, v))
 		return is(v, VERDICT_WRONG);
-	return shape_line(fit, form, v) && is(v, v->factor < 0 ? VERDICT_WRONG : VERDICT_PROPORTIONAL);
+	if (shape_line(fit, form, v))
+		return is(v, v->factor < 0 ? VERDICT_WRONG : VERDICT_PROPORTIONAL);
+	return (shape_power_law(fit, form, v) || shape_curve(fit, v)) && is(v, VERDICT_WRONG);
 }
 
 /* One kernel's points. */

@@ -23,8 +23,8 @@
  *                       y = x mod m; y = min(x, c); y = max(x, c); from a size on x + c, or c;
  *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
  *                       period; y falls behind x from a size on, or grows k times as fast; another share of x in
- *                       each execution, from the first event or from a size on; one of these, or no form, in some
- *                       of the executions; a difference that depends on the size and never varies; or no such form
+ *                       each execution, from the first event or from a size on; c·x^p, or another curve: more or
+ *                       fewer for each event the more there are; one of these, or no form, in some of the executions; a difference that depends on the size and never varies; or no such form
  *     unpredictable     there is no x: Nieto's phase 7, another witness is needed
  *     not counted       no execution gave a y: the measurement was refused
  *
@@ -109,6 +109,8 @@ enum verdict_shape {
 	SHAPE_SMOOTHS,     /* likewise, with what was shown of the execution before */
 	SHAPE_PEAK,        /* the most events of all executions so far */
 	SHAPE_DRIFTS,      /* `factor` more with each execution */
+	SHAPE_POWER_LAW,   /* factor · x^period */
+	SHAPE_CURVE,       /* any other: `least_share` of the events at `offset`, `most_share` at `period` */
 	/* of NOISY */
 	SHAPE_RESOLUTION, /* counts in steps of `period` events */
 	SHAPE_EXCESS,     /* in the share `sometimes` of the executions up to `offset` more, at any size */
@@ -149,11 +151,11 @@ struct verdict {
 	bool also_other;    /* of TIMES: `other` instead of the event would look the same on these kernels */
 	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES, HALVES, SINGLE */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
-	double least_share, most_share; /* of RANDOM: seen */
+	double least_share, most_share; /* of RANDOM, RESTARTS and CURVE: seen */
 	/* WRONG (of EXCESS: too much) in this share of the executions, whose shape and parameters these are; 0: in
 	 * all */
 	double sometimes;
-	double period; /* of DROPS, RESOLUTION, EACH, BEYOND, SHIFTS and STOPS */
+	double period; /* of DROPS, RESOLUTION, EACH, BEYOND, SHIFTS, STOPS, POWER_LAW and CURVE */
 	/* predicted events; 0: from the first on; INFINITY: at no tested size. Of all kinds with a prediction */
 	double usable_from;
 	double error; /* |mean(y) − x| / x at the largest x; NAN */

@@ -41,6 +41,8 @@ bool shape_accumulates(const struct fit *fit, struct verdict *v);
 bool shape_mixes(const struct fit *fit, struct verdict *v);
 bool shape_peak(const struct fit *fit, struct verdict *v);
 bool shape_drifts(const struct fit *fit, struct verdict *v);
+bool shape_power_law(const struct fit *fit, double *form, struct verdict *v);
+bool shape_curve(const struct fit *fit, struct verdict *v);
 bool shape_pair(const struct fit *fit, double *form, struct verdict *v);
 /* of another event: instead of this one, or besides */
 bool shape_instead(const struct fit *fit, double *form, struct verdict *v);

@@ -63,6 +63,8 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_SMOOTHS] = "smooths",
 	[SHAPE_PEAK] = "peak",
 	[SHAPE_DRIFTS] = "drifts",
+	[SHAPE_POWER_LAW] = "power law",
+	[SHAPE_CURVE] = "curve",
 	[SHAPE_RESOLUTION] = "resolution",
 	[SHAPE_EXCESS] = "excess",
 };
@@ -213,6 +215,16 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_PEAK: say(w, "is not set to 0: it shows the most events of all executions so far"); break;
 	case SHAPE_DRIFTS:
 		say(w, "shows %.3g %s with each execution", fabs(v->factor), v->factor > 0 ? "more" : "less");
+		break;
+	case SHAPE_POWER_LAW:
+		say(w, "is not linear: of n events it shows ");
+		if (v->factor != 1)
+			say(w, "%.4g · ", v->factor);
+		say(w, "n^%.4g", v->period);
+		break;
+	case SHAPE_CURVE:
+		say(w, "is not linear: it shows %.3g times the events at %.15g, %.3g times at %.15g",
+		    v->least_share, v->offset, v->most_share, v->period);
 		break;
 	case SHAPE_LEVEL: say(w, "counts another level: %s", other_of(e, v->other)); break;
 	case SHAPE_STUCK: say(w, v->sometimes > 0 ? "shows %.15g" : "always shows %.15g", v->offset); break;

@@ -87,6 +87,12 @@ FAULT(all_ones_beyond, x > 41000 + 1000 * planting.which ? 65535 : x)
 FAULT(one_less_from, x - (x > 1000))
 FAULT(more_from, x + (x > 1000 ? 3 + planting.which : 0))
 FAULT(drifts, x + floor(planting.executions++ * (planting.which + 1)))
+FAULT(square_root, floor(sqrt(x)))
+FAULT(squared, x *x)
+FAULT(scaled_power, nearbyint((planting.which + 2) * pow(x, 0.8)))
+FAULT(power_noisy, floor(x *sqrt(x) + 5 * random_unit(r)))
+FAULT(logarithm, floor(100 * log2(x + 1)))
+FAULT(quadratic, x + floor(x * x / 1000))
 FAULT(upper_word, x + ldexp(1, 32))
 
 // clang-format off: a table, a row a line
@@ -179,6 +185,18 @@ static const struct {
 	 "up to 624 it is right; from 1021 on it counts %u too many", 3, 1},
 	{"a drift", drifts, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_DRIFTS, "shows %u more with each execution", 1,
 	 1},
+	{"the square root", square_root, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_POWER_LAW,
+	 "is not linear: of n events it shows n^0.5", 0, 0},
+	{"the square", squared, LOADS, 1, VERDICT_WRONG, SHAPE_POWER_LAW,
+	 "is not linear: of n events it shows n^2", 0, 0},
+	{"another power", scaled_power, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_POWER_LAW,
+	 "is not linear: of n events it shows %u · n^0.8", 2, 1},
+	{"a power that varies", power_noisy, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_POWER_LAW,
+	 "is not linear: of n events it shows n^1.5", 0, 0},
+	{"the logarithm", logarithm, BRANCHES, 1, VERDICT_WRONG, SHAPE_CURVE,
+	 "is not linear: it shows 24.5 times the events at 17, 0.00199 times at 1000008", 0, 0},
+	{"a square besides", quadratic, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_CURVE,
+	 "is not linear: it shows 1.02 times the events at 41, 5.3e+04 times at 53000024", 0, 0},
 	{"a one in the upper word", upper_word, LOADS, 1, VERDICT_OFFSET, SHAPE_NONE, "+4294967296", 0, 0},
 	{"48 bits", wraps_48, INSTRUCTIONS, 1e9, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^48", 0, 0},
 };
@@ -419,6 +437,45 @@ static void near_orders(void)
 	   text);
 }
 
+FAULT(power_of_kernels, fmod(x, 2) == 0 ? x : floor(sqrt(x)))
+FAULT(power_near_1, floor(pow(x, 0.97)))
+FAULT(bent_and_falls, x > 1e6 ? floor(sqrt(x) / 20) : floor(sqrt(x)))
+FAULT(growing_overhead, x + floor(30 * sqrt(x) * random_unit(r)))
+
+static void near_curves(void)
+{
+	static struct world w;
+	char text[300];
+	struct verdict v = verdict_of(INSTRUCTIONS, 1, 3, power_of_kernels, true, text);
+	ok(v.kind == VERDICT_WRONG && v.only && v.shape == SHAPE_POWER_LAW,
+	   "the square root on some kernels is told of one of them (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 3, power_near_1, true, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_POWER_LAW && v.shape != SHAPE_CURVE,
+	   "what hardly bends is no curve (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 3, bent_and_falls, true, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_POWER_LAW && v.shape != SHAPE_CURVE,
+	   "nor is what falls again (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 10, growing_overhead, true, text);
+	ok(v.shape != SHAPE_POWER_LAW && v.shape != SHAPE_CURVE, "nor an overhead that varies (%s)", text);
+	/* three sizes: any count lies on some curve */
+	simulate(&w, INSTRUCTIONS, 1, 3, square_root, true, 1);
+	w.event.n_points = 3;
+	v = judge(&w, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_POWER_LAW && v.shape != SHAPE_CURVE,
+	   "three sizes do not tell a curve (%s)", text);
+	/* two kernels, each with a factor of its own: the larger counts are those of the second */
+	simulate(&w, INSTRUCTIONS, 1, 3, two_more, true, 1);
+	for (size_t p = 0; p < POINTS; p++) {
+		bool large = w.points[p].predicted > 1e5;
+		w.points[p].kernel = large ? "large" : "small";
+		for (size_t k = 0; k < 3; k++)
+			w.observed[p][k] = w.points[p].predicted * (large ? 4 : 1);
+	}
+	v = judge(&w, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_CURVE, "kernels with a factor each are no curve (%s)",
+	   text);
+}
+
 /* Beyond all tested sizes the threshold law says from where on an overhead does not matter (Korn, Table 2). */
 FAULT(large_overhead, x + floor(-1e9 * log(1 - random_unit(r))))
 
@@ -440,6 +497,7 @@ int main(void)
 	noise_and_bias();
 	near_codes();
 	near_orders();
+	near_curves();
 	thresholds();
 	return done();
 }
