@@ -1,9 +1,10 @@
 /* See counters.h. What is going to be measured, and the way through it. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/str.h"
@@ -312,9 +313,9 @@ static bool moves_in_region(const struct counters_study *c, const struct counter
 	return counted && kernel_predict_region(kernel, name, n, NULL, &value, NULL) && value > 0;
 }
 
-/* To put a kernel's probes in and to take them out, Linux waits some hundred milliseconds for all CPUs. So a quick look
- * at counters takes regions of those kernels alone that move an event which fewer than COUNTERS_QUICK_REGIONS moved
- * before. seen: [c->names] */
+/* To put a kernel's probes in and to take them out, Linux waits some hundred milliseconds for all CPUs. So a quick
+ * look at counters takes regions of those kernels alone that move an event which fewer than COUNTERS_QUICK_REGIONS
+ * moved before. seen: [c->names] */
 static bool adds_region(const struct counters_study *c, const struct counters_backend *b,
 			const struct kernel *kernel, unsigned *seen)
 {
@@ -413,6 +414,27 @@ static bool open_store(struct counters_study *c, struct error *err)
 	return true;
 }
 
+/* Room for all points at once, which the executions' processes do not inherit: to copy the entries of a full
+ * grid's 40 MB at each fork takes as long as the execution. A block beyond malloc's largest threshold is a mapping
+ * of its own (mallopt(3), M_MMAP_THRESHOLD): nothing else is in it, and the advice ends with it. */
+static bool reserve_points(struct counters_study *c, struct error *err)
+{
+	static const size_t THRESHOLD_MOST = 4 * 1024 * 1024 * sizeof(long);
+	size_t n = c->found.points.count, page = (size_t)sysconf(_SC_PAGESIZE);
+	struct kept_point *items;
+	for (size_t i = 0; i < c->steps.count; i++)
+		n += c->steps.items[i].backend->events.count;
+	if (n * sizeof *items <= THRESHOLD_MOST)
+		return true;
+	if (!(items = realloc(c->found.points.items, n * sizeof *items)))
+		return error_no_memory(err);
+	c->found.points.items = items;
+	c->found.points.capacity = n;
+	uintptr_t from = ((uintptr_t)items + page - 1) / page * page, to = (uintptr_t)(items + n) / page * page;
+	madvise((void *)from, to - from, MADV_DONTFORK);
+	return true;
+}
+
 bool counters_begin(const struct counters_asked *asked, struct counters_study **out, struct error *err)
 {
 	struct counters_study *c = calloc(1, sizeof *c);
@@ -428,7 +450,8 @@ bool counters_begin(const struct counters_asked *asked, struct counters_study **
 	c->found.microcode = around.microcode;
 	if ((measure_machine_facts(&c->found.arena, &c->found.facts) || error_no_memory(err)) &&
 	    kernels_load(NULL, &c->kernels, err) && check_kernels(c, err) && collect_names(c, err) &&
-	    open_backends(c, err) && describe_selection(c, err) && open_store(c, err) && plan(c, err)) {
+	    open_backends(c, err) && describe_selection(c, err) && open_store(c, err) && plan(c, err) &&
+	    reserve_points(c, err)) {
 		*out = c;
 		return true;
 	}
@@ -459,79 +482,9 @@ const struct verification *counters_found(const struct counters_study *c) { retu
 
 /* ---- the way through ---- */
 
-static bool is_interrupted(const struct counters_study *c, struct error *err)
+bool counters_interrupted(const struct counters_study *c, struct error *err)
 {
 	return c->asked.interrupt && *c->asked.interrupt && !error_set(err, ERROR_SYSTEM, "interrupted");
-}
-
-/* The steps of one kernel, backend and interface stand together: [from, to). */
-static size_t group_end(const struct counters_study *c, size_t from)
-{
-	const struct counters_step *steps = c->steps.items;
-	size_t to = from + 1;
-	while (to < c->steps.count && steps[to].kernel == steps[from].kernel &&
-	       steps[to].backend == steps[from].backend && steps[to].interface == steps[from].interface)
-		to++;
-	return to;
-}
-
-/* What a step takes: once (finding regions, opening counters), and for each of its executions. */
-struct step_cost {
-	double once, each_least, each_most; /* each: at the smallest size and at the largest */
-};
-
-/* A step that executes its kernel a hundred times is known from more than one that does so three times. */
-enum { TRIED_FEW = 3, TRIED_MANY = 10 };
-
-/* From what one execution of the smallest size took, `tried` of it, and so many of the largest. */
-static struct step_cost cost_of(double one, double several, size_t tried, double largest, size_t tried_largest)
-{
-	double each = fmin(fmax((several - one) / (double)(tried - 1), one / 10), one), once = one - each;
-	return (struct step_cost){once, each, fmax((largest - once) / (double)tried_largest, each)};
-}
-
-/* Linear in the size between the smallest and the largest: kernels are loops. */
-static double step_cost(const struct step_cost *cost, double part, size_t repetitions)
-{
-	return cost->once + (double)repetitions * (cost->each_least + part * (cost->each_most - cost->each_least));
-}
-
-static bool predict_group(struct counters_study *c, size_t from, size_t to, double *seconds, struct error *err)
-{
-	const struct counters_step *first = &c->steps.items[from], *last = &c->steps.items[to - 1];
-	struct counters_time one, several, largest;
-	bool many = counters_repetitions(c, first) > TRIED_MANY;
-	size_t n = many ? TRIED_MANY : TRIED_FEW, n_largest = many ? TRIED_MANY : 1;
-	/* the first one reads files that nobody read before */
-	if (!counters_try(c, first, 1, &one, err) || !counters_try(c, first, 1, &one, err) ||
-	    !counters_try(c, first, n, &several, err) || !counters_try(c, last, n_largest, &largest, err))
-		return false;
-	const struct step_cost wall = cost_of(one.seconds, several.seconds, n, largest.seconds, n_largest),
-			       cpu = cost_of(one.cpu, several.cpu, n, largest.cpu, n_largest);
-	for (size_t i = from; i < to; i++) {
-		struct counters_step *step = &c->steps.items[i];
-		double part = last->size > first->size
-				      ? (double)(step->size - first->size) / (double)(last->size - first->size)
-				      : 0;
-		step->seconds = step_cost(&wall, part, counters_repetitions(c, step));
-		if (step->done)
-			continue;
-		*seconds += step->seconds;
-		c->found.predicted_cpu_seconds += step_cost(&cpu, part, counters_repetitions(c, step));
-	}
-	return true;
-}
-
-bool counters_predict_seconds(struct counters_study *c, double *seconds, struct error *err)
-{
-	*seconds = c->found.predicted_cpu_seconds = 0;
-	for (size_t from = 0, to; from < c->steps.count; from = to) {
-		to = group_end(c, from);
-		if (is_interrupted(c, err) || !predict_group(c, from, to, seconds, err))
-			return false;
-	}
-	c->found.predicted_seconds = *seconds;
-	return true;
 }
 
 static void tell(const struct counters_study *c, size_t at, double took)
@@ -565,7 +518,7 @@ bool counters_run(struct counters_study *c, struct error *err)
 		double took = (double)(clock_now_ns(&clock) - begin) / 1e9;
 		tell(c, i, took);
 		if (!step->done)
-			done = !is_interrupted(c, err) &&
+			done = !counters_interrupted(c, err) &&
 			       counters_measure(c, step, counters_repetitions(c, step), err);
 		c->found.seconds = before + (double)(clock_now_ns(&clock) - begin) / 1e9;
 		c->found.cpu_seconds = counters_cpu_seconds() - cpu_before;

@@ -43,8 +43,8 @@ struct counters_study; /* under way */
 
 /* On failure *out is NULL. ERROR_USAGE: what was asked for is wrong. */
 bool counters_begin(const struct counters_asked *asked, struct counters_study **out, struct error *err);
-/* How long the rest will take, from executions of each kernel's smallest and largest size: some of each by each
- * backend and interface. CPU time, too: machines that others use take longer, and no trial knows how much longer. */
+/* How long the rest will take, from some executions of each kernel's smallest and largest size by each backend and
+ * interface; CPU time, too. Where others use the machine it takes longer when they begin to. */
 bool counters_predict_seconds(struct counters_study *c, double *seconds, struct error *err);
 /* ERROR_SYSTEM "interrupted": what was measured is kept. */
 bool counters_run(struct counters_study *c, struct error *err);

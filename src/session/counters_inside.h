@@ -76,6 +76,8 @@ struct counters_time {
 /* Without adding points: how long it takes. */
 bool counters_try(struct counters_study *c, const struct counters_step *step, size_t repetitions,
 		  struct counters_time *took, struct error *err);
+/* True with *err: by a signal. */
+bool counters_interrupted(const struct counters_study *c, struct error *err);
 /* CPU time of tare and of what it executed and waited for. */
 double counters_cpu_seconds(void);
 /* "region", "command" */

@@ -103,7 +103,7 @@ static void begin(struct places *p, const char *path, uint64_t first, uint64_t s
 	p->plan = (struct group_plan){.probes = p->two, .n_probes = 2, .uprobe_type = type};
 }
 
-/* One execution as backend/perf/probe/regions.c has it, with counters that are opened and closed. False: they could not be. */
+/* One execution, with counters that are opened and closed. False: they could not be. */
 static bool execute(struct kept_probes *kept, struct places *p)
 {
 	struct probe_group *group = NULL;
