@@ -103,9 +103,8 @@ bool sampling_read(const struct model_event *event, const struct machine *machin
 	size_t n;
 	double sum = 0, *y = arena_alloc(arena, drawn * sizeof *y);
 	bool sampled = false;
-	*why = "not estimated: sets of caches are sampled, and it is of TLBs, branches or classes of misses, "
-	       "which need "
-	       "the whole; count it without --sampled";
+	*why = "not estimated: only caches are sampled; TLBs, branches and classes of misses need the whole: "
+	       "count it without --sampled";
 	if (model_event_classifies(event) || model_event_orders(event) || model_event_shares(event) ||
 	    model_event_uses(event, MODEL_TLB) || model_event_uses(event, MODEL_BRANCH) ||
 	    model_event_uses(event, MODEL_STREAM))

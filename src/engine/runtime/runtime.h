@@ -179,10 +179,11 @@ struct runtime {
 	uint32_t own_count, forks_differ;
 	struct code_file opened[OPENED_MAX];
 	/* of what processes have said of files and memory: looked at; said before this program began */
-	uint32_t opened_count, code_files_seen, code_files_begun, unused9;
-	uint32_t user_faults, has_forked; /* there is a userfaultfd; other processes have this one's descriptors */
-	uint32_t alone, leaving;          /* no other process is in the record; it is being left: record/own.c */
-	struct record_process *before;    /* the part before this one */
+	uint32_t opened_count, code_files_seen, code_files_begun;
+	uint32_t user_faults;          /* there is a userfaultfd */
+	uint32_t has_forked;           /* other processes have this one's descriptors */
+	uint32_t alone, leaving;       /* no other process is in the record; it is being left: record/own.c */
+	struct record_process *before; /* the part before this one */
 	const struct record_process *waited_alone; /* the part in which a child that shares memory did not go */
 	/* a page of the record, from which the next areas are mapped; 0: none yet */
 	uint64_t base, base_offset;

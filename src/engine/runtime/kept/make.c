@@ -129,7 +129,7 @@ static void translate_hints(struct thread *t, const struct kept_module *m, const
 	for (uint32_t i = 0; i < m->n && room(begun); i++) {
 		const struct kept_hint *h = &hints[m->first + i];
 		uint64_t pc = begun->address + h->offset;
-		uint32_t from = rt.block_count, parent = h->follows < i ? making.ids[h->follows] : NONE, id;
+		uint32_t parent = h->follows < i ? making.ids[h->follows] : NONE, id;
 		if (h->offset >= m->length) {
 			id = NONE;
 		} else if (h->follows != KEPT_NONE) {
@@ -142,7 +142,6 @@ static void translate_hints(struct thread *t, const struct kept_module *m, const
 		making.ids[i] = id;
 		if (id != NONE && id >= begun->block)
 			settle_edge(id, h->falls);
-		(void)from;
 	}
 }
 

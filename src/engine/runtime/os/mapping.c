@@ -108,11 +108,14 @@ static void advised(struct thread *t, uint64_t at, uint64_t length, uint64_t adv
 }
 
 /* The process is perhaps this one, by a descriptor of it. */
+#define RANGES_MOST 1024u /* UIO_MAXIOV */
+
 static void advised_vector(struct thread *t)
 {
 	const uint64_t *r = t->reg;
 	uint64_t range[2];
-	for (uint64_t i = 0; i < r[X86_RDX]; i++)
+	uint32_t n = (uint32_t)r[X86_RDX]; /* as the kernel takes it; it refuses more */
+	for (uint32_t i = 0; n <= RANGES_MOST && i < n; i++)
 		if (!safe_copy(range, (const void *)(r[X86_RSI] + i * sizeof range), sizeof range))
 			break;
 		else

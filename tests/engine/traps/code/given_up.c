@@ -50,6 +50,13 @@ int main(void)
 	code = whole;
 	fact_equal(wrong, 0, "process_madvise, where the kernel takes this advice");
 
+	char *ranges = map_anywhere(16 * 4096, PROT_READ | PROT_WRITE);
+	unsigned char resident[16];
+	wrong = syscall(440, self, ranges, 4096, MADV_DONTNEED, 0) != -1 || mincore(ranges, sizeof resident * 4096, resident);
+	for (size_t i = 0; i < sizeof resident; i++)
+		wrong += resident[i] & 1;
+	fact_equal(wrong, 0, "more ranges than the kernel takes are refused, and nobody reads them");
+
 	int id = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0700);
 	char *shared = shmat(id, NULL, SHM_EXEC);
 	if (shared == (void *)-1)
