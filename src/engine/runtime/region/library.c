@@ -1,7 +1,9 @@
 /* Regions that the program names: calls of libtare's, the calls of assembly stubs, and marks in the code. */
+#include "engine/runtime/entry.h"
 #include "engine/runtime/record/record.h"
 #include "engine/runtime/region/passes.h"
 #include "engine/runtime/runtime.h"
+#include "engine/runtime/stream/stream.h"
 #include "engine/runtime/thread.h"
 
 /* lea rsp, [rsp + 128]: around a stub's call */
