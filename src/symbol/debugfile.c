@@ -31,7 +31,7 @@ static void *read_whole(int fd, size_t bytes)
 	return memory;
 }
 
-bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
+static bool open_elf(const char *path, bool whole, struct elf_file *out, struct error *err)
 {
 	struct stat status;
 	*out = (struct elf_file){.fd = -1};
@@ -47,7 +47,7 @@ bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
 	void *memory = NULL;
 	Elf *elf = NULL;
 	GElf_Ehdr header;
-	if (status.st_size > WHOLE_MOST)
+	if (!whole || status.st_size > WHOLE_MOST)
 		elf = elf_begin(fd, ELF_C_READ, NULL);
 	else if ((memory = read_whole(fd, (size_t)status.st_size)))
 		elf = elf_memory(memory, (size_t)status.st_size);
@@ -60,6 +60,13 @@ bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
 	*out = (struct elf_file){.fd = fd, .elf = elf, .memory = memory};
 	return true;
 }
+
+bool elf_file_open(const char *path, struct elf_file *out, struct error *err)
+{
+	return open_elf(path, true, out, err);
+}
+
+bool elf_file_glance(const char *path, struct elf_file *out) { return open_elf(path, false, out, NULL); }
 
 void elf_file_close(struct elf_file *file)
 {

@@ -117,6 +117,8 @@ Elf_Scn *module_section(Elf *elf, const char *name, GElf_Shdr *header);
 
 /* debugfile.c: opens a file of names; false with the reason. */
 bool elf_file_open(const char *path, struct elf_file *out, struct error *err);
+/* … for its headers and notes: the rest is not read. */
+bool elf_file_glance(const char *path, struct elf_file *out);
 void elf_file_close(struct elf_file *file);
 /* NULL, and 0 bytes: it has none. */
 const void *elf_file_build_id(const struct elf_file *file, size_t *bytes);

@@ -57,17 +57,25 @@ void symbols_free(struct symbols *s)
 	free(s);
 }
 
-/* NULL when memory ran out. */
-static struct module *module_of(struct symbols *s, const char *path)
+/* NULL: nobody asked about it yet. */
+static struct module *known_module(struct symbols *s, const char *path)
 {
 	if (s->last && strcmp(s->last->path, path) == 0)
 		return s->last;
-	uint64_t hash = hash_text(HASH_BEGIN, path);
-	struct hash_search search = hash_find(&s->by_path, hash);
+	struct hash_search search = hash_find(&s->by_path, hash_text(HASH_BEGIN, path));
 	for (uint32_t i; hash_next(&search, &i);)
 		if (strcmp(s->modules.items[i]->path, path) == 0)
 			return s->last = s->modules.items[i];
-	struct module *m;
+	return NULL;
+}
+
+/* NULL when memory ran out. */
+static struct module *module_of(struct symbols *s, const char *path)
+{
+	struct module *m = known_module(s, path);
+	uint64_t hash = hash_text(HASH_BEGIN, path);
+	if (m)
+		return m;
 	if (!module_new(path, &s->naming, &m))
 		return NULL;
 	m->number = (uint32_t)s->modules.count;
@@ -100,11 +108,16 @@ struct naming *symbols_naming(struct symbols *s) { return &s->naming; }
 
 size_t symbols_build_id(struct symbols *s, const char *module, uint8_t *bytes, size_t most)
 {
-	struct module *m = module_of(s, module);
+	struct elf_file glanced;
+	bool glance = !known_module(s, module) && module[0] == '/' && elf_file_glance(module, &glanced);
+	struct module *m = glance ? NULL : module_of(s, module);
+	const struct elf_file *file = glance ? &glanced : m ? &m->file : NULL;
 	size_t n = 0;
-	const void *id = m && m->file.elf ? elf_file_build_id(&m->file, &n) : NULL;
+	const void *id = file && file->elf ? elf_file_build_id(file, &n) : NULL;
 	if (id && n)
 		memcpy(bytes, id, n < most ? n : most);
+	if (glance)
+		elf_file_close(&glanced);
 	return n;
 }
 
