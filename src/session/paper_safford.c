@@ -156,6 +156,18 @@ static bool tell_hello(struct paper_work *w)
 				      "the whole process, ours of the loop.");
 }
 
+/* Tables 2.1 to 2.3 and 3.1 to 3.5. */
+static bool tell_what_is_not_counted(struct paper_work *w)
+{
+	return paper_heading(w, "Tables 2.1 to 2.3 and 3.1 to 3.5", "registers, modes, names and types") &&
+	       paper_text(
+		       w,
+		       "They print no counts. Their events (2.3, 3.2), levels (2.2, 3.3), initial values (3.1, "
+		       "3.4) and the structure's fields (3.5) are those of tare's libp5mon.h; 'tare list events "
+		       "p5mon:' says what each event is here. The registers (2.1) have no counterpart: the "
+		       "kernel sets them.");
+}
+
 bool paper_safford(struct paper_work *w)
 {
 	w->all = COUNT(programs) + 1 + SAFFORD_PROGRAMS + SAFFORD_OVERHEADS;
@@ -165,5 +177,5 @@ bool paper_safford(struct paper_work *w)
 		   "counted by the engine, caches and branch prediction by the Pentium as tare models it.");
 	for (size_t i = 0; done && i < COUNT(programs); i++)
 		done = tell_program(w, &programs[i]);
-	return done && tell_hello(w) && safford_programs(w) && safford_overheads(w);
+	return done && tell_hello(w) && safford_programs(w) && safford_overheads(w) && tell_what_is_not_counted(w);
 }
