@@ -126,18 +126,27 @@ static void test_account(void)
 {
 	struct command command = command_of("touch", "100");
 	struct target target = {.kind = TARGET_COMMAND, .command = &command};
+	const struct event *events[] = {event("page-faults:u")};
 	struct counting *counting;
 	struct error err = {0};
-	struct run run = {
+	const struct run before = {
 		.minor_faults = 1000000, .voluntary_switches = 1000000, .user_ns = 1, .system_ns = 5000000000u};
-	bool done = perf->prepare(backend, &target, NULL, 0, &counting, &err);
-	if (done)
-		wait_until_it_sleeps(perf->process(counting));
-	done = done && perf->go(counting, &err);
+	struct run run = before;
+	bool done = perf->prepare(backend, &target, NULL, 0, &counting, &err) && perf->go(counting, &err);
 	ok(done && perf->process(counting) > 0, "without events the program is run all the same");
 	waitpid(perf->process(counting), NULL, 0);
 	ok(perf->stop(counting, &run, &err) && run.n_events == 0 && run.n_rows == 1, "and there are no readings");
-	ok(run.voluntary_switches < 1000000 && run.voluntary_switches > 999000,
+	perf->end(counting);
+	run_free(&run);
+
+	run = before;
+	done = perf->prepare(backend, &target, events, 1, &counting, &err);
+	if (done)
+		wait_until_it_sleeps(perf->process(counting));
+	done = done && perf->go(counting, &err);
+	waitpid(perf->process(counting), NULL, 0);
+	ok(done && perf->stop(counting, &run, &err) && run.voluntary_switches < 1000000 &&
+		   run.voluntary_switches > 999000,
 	   "that it waited, held, for the word to go is taken out of the account");
 	/* it shares tare's memory while it is held: it may have no page fault at all then */
 	ok(run.minor_faults <= 1000000 && run.minor_faults > 999000 && run.user_ns <= 1,
