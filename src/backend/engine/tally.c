@@ -326,7 +326,7 @@ static bool tally_owner(struct tally_sum *sum, const struct view_process *owner,
 				break;
 			if (by_shapes && (block->flags >> RECORD_BLOCK_CONTEXT_SHIFT) == 0) {
 				alone.number = number, alone.block = block;
-				alone.sites = sites + site, alone.n_sites = n_sites - site;
+				alone.sites = n_sites ? sites + site : NULL, alone.n_sites = n_sites - site;
 				if (!add_alone(&alone, &sink, times))
 					mark_damaged(sum->tally, owner, block);
 				continue;
