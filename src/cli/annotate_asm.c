@@ -137,19 +137,18 @@ static bool write_output(const struct annotate_asked *asked, const struct str *t
 
 static int show_help(void)
 {
-	fputs("usage: tare annotate-asm FILE.s --region NAME=FIRST-LAST [OPTIONS]\n"
-	      "\n"
-	      "Writes the assembly with calls to libtare's stubs around the lines. The stubs\n"
-	      "change no register and no flag. Jumps into and out of the lines also pass a\n"
-	      "stub.\n"
-	      "  gcc -S -O2 program.c\n"
-	      "  tare annotate-asm program.s --region loop=12-30 -o counted.s\n"
-	      "  gcc counted.s -ltare && TARE_EVENTS=instructions:u ./a.out\n",
-	      stdout);
-	options_help(annotate_asm_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage, or lines that cannot be a region; 3 cannot\nread or write a "
-	      "file.\n",
-	      stdout);
+	options_help("usage: tare annotate-asm FILE.s --region NAME=FIRST-LAST [OPTIONS]\n"
+		     "\n"
+		     "Writes the assembly with calls to libtare's stubs around the lines. The stubs\n"
+		     "change no register and no flag. Jumps into and out of the lines also pass a\n"
+		     "stub.\n"
+		     "  gcc -S -O2 program.c\n"
+		     "  tare annotate-asm program.s --region loop=12-30 -o counted.s\n"
+		     "  gcc counted.s -ltare && TARE_EVENTS=instructions:u ./a.out\n",
+		     annotate_asm_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage, or lines that cannot be a region; 3 cannot\nread or "
+		     "write a "
+		     "file.\n");
 	return say_end_output();
 }
 

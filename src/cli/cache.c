@@ -26,15 +26,13 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare cache [list|size|clear]\n"
-	      "\n"
-	      "Shows (list, the default), adds up or removes the translations of programs that\n"
-	      "'tare count --keep' keeps for their next runs.\n",
-	      stdout);
-	options_help(cache_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage; 3 cannot read or remove them.\n"
-	      "See also tare-cache(1).\n",
-	      stdout);
+	options_help("usage: tare cache [list|size|clear]\n"
+		     "\n"
+		     "Shows (list, the default), adds up or removes the translations of programs that\n"
+		     "'tare count --keep' keeps for their next runs.\n",
+		     cache_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage; 3 cannot read or remove them.\n"
+		     "See also tare-cache(1).\n");
 	return say_end_output();
 }
 

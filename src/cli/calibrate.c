@@ -131,19 +131,17 @@ static void progress(void *context, const char *part, size_t done, size_t all)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare calibrate [OPTIONS] [-- PROGRAM [ARGS...]]\n"
-	      "       tare calibrate --costs [OPTIONS]\n"
-	      "\n"
-	      "Measures the overhead of measuring on this machine: of an empty program, an\n"
-	      "empty region, nested regions. Also measures the noise floor: how much two\n"
-	      "measurements of one program differ (PROGRAM, or one of tare's own). Saves the\n"
-	      "result for 'tare count' and libtare. They subtract an overhead that is always\n"
-	      "the same.\n",
-	      stdout);
-	options_help(calibrate_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage; 3 cannot measure, or cannot save the result.\n"
-	      "See also tare-calibrate(1).\n",
-	      stdout);
+	options_help("usage: tare calibrate [OPTIONS] [-- PROGRAM [ARGS...]]\n"
+		     "       tare calibrate --costs [OPTIONS]\n"
+		     "\n"
+		     "Measures the overhead of measuring on this machine: of an empty program, an\n"
+		     "empty region, nested regions. Also measures the noise floor: how much two\n"
+		     "measurements of one program differ (PROGRAM, or one of tare's own). Saves the\n"
+		     "result for 'tare count' and libtare. They subtract an overhead that is always\n"
+		     "the same.\n",
+		     calibrate_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage; 3 cannot measure, or cannot save the result.\n"
+		     "See also tare-calibrate(1).\n");
 	return say_end_output();
 }
 

@@ -353,19 +353,17 @@ static void close_all(struct compare_command_line *x)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare compare [OPTIONS] 'COMMAND A' 'COMMAND B' ['COMMAND C' ...]\n"
-	      "       tare compare [OPTIONS] --git A..B --build COMMAND -- PROGRAM [ARGS...]\n"
-	      "       tare compare [OPTIONS] --build COMMAND --flags FLAGS --flags FLAGS\n"
-	      "\n"
-	      "Runs commands in turns, and shows for each event how the others differ from the\n"
-	      "first: the difference with its interval, and whether it is beyond chance.\n"
-	      "Each command is one argument; @NAME is a run that was kept.\n",
-	      stdout);
-	options_help(compare_option_rows, stdout);
-	fputs("\nexit status: 0 done, and all gates passed; 1 a gate failed; 2 wrong usage; 3 a\n"
-	      "gate is undecided and none failed, cannot measure, a command failed, or cannot\n"
-	      "write the report; 128+N when signal N ended it. See also tare-compare(1).\n",
-	      stdout);
+	options_help("usage: tare compare [OPTIONS] 'COMMAND A' 'COMMAND B' ['COMMAND C' ...]\n"
+		     "       tare compare [OPTIONS] --git A..B --build COMMAND -- PROGRAM [ARGS...]\n"
+		     "       tare compare [OPTIONS] --build COMMAND --flags FLAGS --flags FLAGS\n"
+		     "\n"
+		     "Runs commands in turns, and shows for each event how the others differ from the\n"
+		     "first: the difference with its interval, and whether it is beyond chance.\n"
+		     "Each command is one argument; @NAME is a run that was kept.\n",
+		     compare_option_rows,
+		     "\nexit status: 0 done, and all gates passed; 1 a gate failed; 2 wrong usage; 3 a\n"
+		     "gate is undecided and none failed, cannot measure, a command failed, or cannot\n"
+		     "write the report; 128+N when signal N ended it. See also tare-compare(1).\n");
 	return say_end_output();
 }
 

@@ -45,18 +45,16 @@ static void close_all(struct count_command *count)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare count [OPTIONS] [--] PROGRAM [ARGS...]\n"
-	      "       tare count [OPTIONS] -p PID | -t TID | -a | -C CPUS | --cgroup GROUP\n"
-	      "\n"
-	      "Counts events of a program. For each count it states the source and the error.\n"
-	      "The program keeps its input, output and exit status.\n",
-	      stdout);
-	options_help(count_option_rows, stdout);
-	fputs("\nexit status: the program's own (128+N when signal N ended it); 1 what --fail-if\n"
-	      "names holds; 2 wrong usage; 3 cannot measure, cannot write the report, or what\n"
-	      "--require, --strict or --fail-if asks for is not counted; 124 --timeout ended\n"
-	      "the program. See also tare-count(1).\n",
-	      stdout);
+	options_help("usage: tare count [OPTIONS] [--] PROGRAM [ARGS...]\n"
+		     "       tare count [OPTIONS] -p PID | -t TID | -a | -C CPUS | --cgroup GROUP\n"
+		     "\n"
+		     "Counts events of a program. For each count it states the source and the error.\n"
+		     "The program keeps its input, output and exit status.\n",
+		     count_option_rows,
+		     "\nexit status: the program's own (128+N when signal N ended it); 1 what --fail-if\n"
+		     "names holds; 2 wrong usage; 3 cannot measure, cannot write the report, or what\n"
+		     "--require, --strict or --fail-if asks for is not counted; 124 --timeout ended\n"
+		     "the program. See also tare-count(1).\n");
 	return say_end_output();
 }
 

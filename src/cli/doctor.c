@@ -249,13 +249,12 @@ int command_doctor(int argc, char **argv)
 	}
 	say_begin_output();
 	if (asked.help) {
-		fputs("usage: tare doctor [OPTIONS]\n"
-		      "\n"
-		      "Tries what this user can measure on this machine, and shows it with the one\n"
-		      "step that would allow more.\n",
-		      stdout);
-		options_help(doctor_option_rows, stdout);
-		fputs("\nexit status: 0, whatever was found; 2 wrong usage; 3 cannot write the output.\n", stdout);
+		options_help("usage: tare doctor [OPTIONS]\n"
+			     "\n"
+			     "Tries what this user can measure on this machine, and shows it with the one\n"
+			     "step that would allow more.\n",
+			     doctor_option_rows,
+			     "\nexit status: 0, whatever was found; 2 wrong usage; 3 cannot write the output.\n");
 		return say_end_output();
 	}
 	struct diagnosis *diagnosis = calloc(1, sizeof *diagnosis);

@@ -147,17 +147,15 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare explain [OPTIONS] [--] PROGRAM [ARGS...]\n"
-	      "\n"
-	      "Shows where a program's time goes: computing, L1, L2, L3, memory, TLB,\n"
-	      "mispredictions, page faults, system calls, waiting. It runs the program as it is\n"
-	      "and measures its time, runs it again and counts its events, multiplies the\n"
-	      "counts by what each event costs, and compares the sum with the time.\n",
-	      stdout);
-	options_help(explain_option_rows, stdout);
-	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage; 3\n"
-	      "cannot measure, or cannot write the report. See also tare-explain(1).\n",
-	      stdout);
+	options_help("usage: tare explain [OPTIONS] [--] PROGRAM [ARGS...]\n"
+		     "\n"
+		     "Shows where a program's time goes: computing, L1, L2, L3, memory, TLB,\n"
+		     "mispredictions, page faults, system calls, waiting. It runs the program as it is\n"
+		     "and measures its time, runs it again and counts its events, multiplies the\n"
+		     "counts by what each event costs, and compares the sum with the time.\n",
+		     explain_option_rows,
+		     "\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage; 3\n"
+		     "cannot measure, or cannot write the report. See also tare-explain(1).\n");
 	return say_end_output();
 }
 

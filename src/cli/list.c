@@ -378,21 +378,19 @@ static void list_backends(struct listing *l)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare list [OPTIONS] [KIND] [WORD...]\n"
-	      "\n"
-	      "KIND is events, metrics, backends, machines, kernels or runs.\n"
-	      "\n"
-	      "Lists what there is (default: events), and which backend counts it on this\n"
-	      "machine for this user, found by trying. Shows only rows with each WORD in a\n"
-	      "name (also PAPI's, perf's and the papers') or in the definition.\n"
-	      "'tare list machines NAME' draws that machine; NAME may be a file's path.\n"
-	      "'tare list kernels' lists the programs with known counts; with a NAME, what\n"
-	      "that one must count, by formulas, and why.\n"
-	      "'tare list runs' lists the runs that were kept, the newest first; -v also shows\n"
-	      "where and with what each was measured.\n",
-	      stdout);
-	options_help(list_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage; 3 cannot make or write the list.\n", stdout);
+	options_help("usage: tare list [OPTIONS] [KIND] [WORD...]\n"
+		     "\n"
+		     "KIND is events, metrics, backends, machines, kernels or runs.\n"
+		     "\n"
+		     "Lists what there is (default: events), and which backend counts it on this\n"
+		     "machine for this user, found by trying. Shows only rows with each WORD in a\n"
+		     "name (also PAPI's, perf's and the papers') or in the definition.\n"
+		     "'tare list machines NAME' draws that machine; NAME may be a file's path.\n"
+		     "'tare list kernels' lists the programs with known counts; with a NAME, what\n"
+		     "that one must count, by formulas, and why.\n"
+		     "'tare list runs' lists the runs that were kept, the newest first; -v also shows\n"
+		     "where and with what each was measured.\n",
+		     list_option_rows, "\nexit status: 0 done; 2 wrong usage; 3 cannot make or write the list.\n");
 	return say_end_output();
 }
 

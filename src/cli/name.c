@@ -33,17 +33,15 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare name [OPTIONS] RUN NAME\n"
-	      "       tare name [OPTIONS] --remove RUN\n"
-	      "\n"
-	      "Gives a kept run a name. RUN is its number in 'tare list runs', @last (the\n"
-	      "newest) or the name that it has. A named run stays when 'tare prune' removes\n"
-	      "others; other commands find it as @NAME.\n",
-	      stdout);
-	options_help(name_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage, or no such run; 3 cannot write the store.\n"
-	      "See also tare-name(1).\n",
-	      stdout);
+	options_help("usage: tare name [OPTIONS] RUN NAME\n"
+		     "       tare name [OPTIONS] --remove RUN\n"
+		     "\n"
+		     "Gives a kept run a name. RUN is its number in 'tare list runs', @last (the\n"
+		     "newest) or the name that it has. A named run stays when 'tare prune' removes\n"
+		     "others; other commands find it as @NAME.\n",
+		     name_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage, or no such run; 3 cannot write the store.\n"
+		     "See also tare-name(1).\n");
 	return say_end_output();
 }
 

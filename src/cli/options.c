@@ -5,6 +5,7 @@
 
 #include "base/nearest.h"
 #include "base/str.h"
+#include "cli/say.h"
 
 static bool is_option(const struct option_row *row) { return row->name != NULL; }
 
@@ -122,28 +123,64 @@ bool options_parse(const struct option_row *rows, int argc, char **argv, options
 	return true;
 }
 
-static void print_wrapped(FILE *out, const char *text, int indent, int width)
+/* Words from `column` on, which is `indent` where a line begins; the column behind the last one. */
+static int print_words(FILE *out, const char *text, size_t length, int column, int indent, int width)
 {
-	int column = indent;
-	while (*text) {
-		int bytes = (int)strcspn(text, " ");
+	for (const char *end = text + length; text < end; text += strspn(text, " ")) {
+		int bytes = (int)strcspn(text, " \n");
 		if (column > indent && column + 1 + bytes > width) {
 			fprintf(out, "\n%*s", indent, "");
 			column = indent;
 		}
 		column += fprintf(out, "%s%.*s", column > indent ? " " : "", bytes, text);
 		text += bytes;
-		text += strspn(text, " ");
 	}
-	fputc('\n', out);
+	return column;
 }
 
-void options_help(const struct option_row *rows, FILE *out)
+/* A text that was written for 80 columns: its paragraphs are broken anew; what is indented, and a usage line, stay
+ * lines. */
+static void print_narrow(FILE *out, const char *text, int width)
 {
-	enum { INDENT = 28, WIDTH = 79 };
+	static const char usage[] = "usage: ";
+	int column = 0;
+	for (size_t length; *text; text += length + (text[length] == '\n')) {
+		length = strcspn(text, "\n");
+		int indent = strncmp(text, usage, sizeof usage - 1) == 0 ? (int)sizeof usage - 1
+									 : (int)strspn(text, " ");
+		bool alone = !length || indent;
+		if (alone && column)
+			fputc('\n', out);
+		if (!alone) {
+			column = print_words(out, text, length, column, 0, width);
+			continue;
+		}
+		fprintf(out, "%.*s", indent, text);
+		print_words(out, text + indent, length - (size_t)indent, indent, indent, width);
+		fputc('\n', out);
+		column = 0;
+	}
+	if (column)
+		fputc('\n', out);
+}
+
+void options_help(const char *head, const struct option_row *rows, const char *tail)
+{
+	enum { WIDTH = 79, INDENT = 28, NARROWEST = 40, NARROW_INDENT = 10 };
+	FILE *out = stdout;
+	int columns = say_width(out), width = WIDTH, indent = INDENT;
+	if (columns > 0 && columns <= WIDTH) {
+		width = columns > NARROWEST ? columns - 1 : NARROWEST;
+		indent = NARROW_INDENT;
+		print_narrow(out, head, width);
+	} else {
+		fputs(head, out);
+	}
 	for (const struct option_row *row = rows; row->help; row++) {
 		if (!is_option(row)) {
-			fprintf(out, "\n%s:\n", row->help);
+			fputc('\n', out);
+			print_words(out, row->help, strlen(row->help), 0, 0, width);
+			fputs(":\n", out);
 			continue;
 		}
 		if (!is_shown(row))
@@ -152,13 +189,18 @@ void options_help(const struct option_row *rows, FILE *out)
 					 : fprintf(out, "      --%s", row->name);
 		if (row->argument)
 			column += fprintf(out, option_needs_argument(row) ? " %s" : "%s", row->argument);
-		if (column + 2 > INDENT) {
+		if (column + 2 > indent) {
 			fputc('\n', out);
 			column = 0;
 		}
-		fprintf(out, "%*s", INDENT - column, "");
-		print_wrapped(out, row->help, INDENT, WIDTH);
+		fprintf(out, "%*s", indent - column, "");
+		print_words(out, row->help, strlen(row->help), indent, indent, width);
+		fputc('\n', out);
 	}
+	if (width < WIDTH)
+		print_narrow(out, tail, width);
+	else
+		fputs(tail, out);
 }
 
 bool options_number(const char *value, unsigned long long least, unsigned long long most, unsigned long long *out,

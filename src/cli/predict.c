@@ -45,16 +45,14 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare predict [OPTIONS] FILE PLACE\n"
-	      "\n"
-	      "Counts the instructions, loads, stores, ... of a place of a program or library\n"
-	      "from its machine code, block by block, without executing it. PLACE is a\n"
-	      "function, FILE:LINE-LINE or 0xLOW-0xHIGH, as tare count --region has it.\n",
-	      stdout);
-	options_help(predict_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage; 3 the code cannot be read. See also\n"
-	      "tare-predict(1).\n",
-	      stdout);
+	options_help("usage: tare predict [OPTIONS] FILE PLACE\n"
+		     "\n"
+		     "Counts the instructions, loads, stores, ... of a place of a program or library\n"
+		     "from its machine code, block by block, without executing it. PLACE is a\n"
+		     "function, FILE:LINE-LINE or 0xLOW-0xHIGH, as tare count --region has it.\n",
+		     predict_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage; 3 the code cannot be read. See also\n"
+		     "tare-predict(1).\n");
 	return say_end_output();
 }
 

@@ -476,18 +476,16 @@ static bool add_events(struct profile_request *r, struct session *session, struc
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare profile [OPTIONS] [--] PROGRAM [ARGS...]\n"
-	      "       tare profile [OPTIONS] -p PID | -t TID | -a | -C CPUS | --cgroup GROUP\n"
-	      "\n"
-	      "Shows in which functions and lines a program's events take place.\n"
-	      "The program keeps its input, output and exit status; the report goes to\n"
-	      "standard error.\n",
-	      stdout);
-	options_help(profile_option_rows, stdout);
-	fputs("\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
-	      "3 cannot profile, or cannot write the report; 124 --timeout ended the program.\n"
-	      "See also tare-profile(1).\n",
-	      stdout);
+	options_help("usage: tare profile [OPTIONS] [--] PROGRAM [ARGS...]\n"
+		     "       tare profile [OPTIONS] -p PID | -t TID | -a | -C CPUS | --cgroup GROUP\n"
+		     "\n"
+		     "Shows in which functions and lines a program's events take place.\n"
+		     "The program keeps its input, output and exit status; the report goes to\n"
+		     "standard error.\n",
+		     profile_option_rows,
+		     "\nexit status: the program's own (128+N when signal N ended it); 2 wrong usage;\n"
+		     "3 cannot profile, or cannot write the report; 124 --timeout ended the program.\n"
+		     "See also tare-profile(1).\n");
 	return say_end_output();
 }
 

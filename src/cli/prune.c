@@ -77,14 +77,12 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare prune [OPTIONS] --older AGE | --keep N | --size SIZE\n"
-	      "\n"
-	      "Removes kept runs, and shows which. Runs that have a name stay.\n",
-	      stdout);
-	options_help(prune_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage; 3 cannot write the store.\n"
-	      "See also tare-prune(1).\n",
-	      stdout);
+	options_help("usage: tare prune [OPTIONS] --older AGE | --keep N | --size SIZE\n"
+		     "\n"
+		     "Removes kept runs, and shows which. Runs that have a name stay.\n",
+		     prune_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage; 3 cannot write the store.\n"
+		     "See also tare-prune(1).\n");
 	return say_end_output();
 }
 

@@ -142,17 +142,15 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare report [OPTIONS] RUN|@last|NAME|FILE [OPTIONS]\n"
-	      "       tare report --merge [OPTIONS] FILE... [OPTIONS]\n"
-	      "\n"
-	      "Shows a kept run again, or a profile that 'tare profile -o FILE' wrote. RUN is a\n"
-	      "number in 'tare list runs'. Where a file has that name, @RUN means the run.\n",
-	      stdout);
-	options_help(report_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage, no such run, or not a profile;\n"
-	      "3 cannot read or write, or with --merge a result is missing.\n"
-	      "See also tare-report(1).\n",
-	      stdout);
+	options_help("usage: tare report [OPTIONS] RUN|@last|NAME|FILE [OPTIONS]\n"
+		     "       tare report --merge [OPTIONS] FILE... [OPTIONS]\n"
+		     "\n"
+		     "Shows a kept run again, or a profile that 'tare profile -o FILE' wrote. RUN is a\n"
+		     "number in 'tare list runs'. Where a file has that name, @RUN means the run.\n",
+		     report_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage, no such run, or not a profile;\n"
+		     "3 cannot read or write, or with --merge a result is missing.\n"
+		     "See also tare-report(1).\n");
 	return say_end_output();
 }
 

@@ -46,15 +46,13 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_export_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare export [OPTIONS] -o FILE [RUN...]\n"
-	      "\n"
-	      "Writes kept runs to one file, for 'tare import' on another machine. RUN is a\n"
-	      "number in 'tare list runs', a name or @last; without one: all runs.\n",
-	      stdout);
-	options_help(export_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage, or no such run; 3 cannot read or write.\n"
-	      "See also tare-export(1).\n",
-	      stdout);
+	options_help("usage: tare export [OPTIONS] -o FILE [RUN...]\n"
+		     "\n"
+		     "Writes kept runs to one file, for 'tare import' on another machine. RUN is a\n"
+		     "number in 'tare list runs', a name or @last; without one: all runs.\n",
+		     export_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage, or no such run; 3 cannot read or write.\n"
+		     "See also tare-export(1).\n");
 	return say_end_output();
 }
 
@@ -149,15 +147,13 @@ int command_export(int argc, char **argv)
 static int show_import_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare import [OPTIONS] FILE\n"
-	      "\n"
-	      "Adds the runs of a file that 'tare export' wrote, or of another store. Runs that\n"
-	      "are in the store already are not added again.\n",
-	      stdout);
-	options_help(import_option_rows, stdout);
-	fputs("\nexit status: 0 done; 2 wrong usage, or not a file of runs; 3 cannot read or\n"
-	      "write. See also tare-import(1).\n",
-	      stdout);
+	options_help("usage: tare import [OPTIONS] FILE\n"
+		     "\n"
+		     "Adds the runs of a file that 'tare export' wrote, or of another store. Runs that\n"
+		     "are in the store already are not added again.\n",
+		     import_option_rows,
+		     "\nexit status: 0 done; 2 wrong usage, or not a file of runs; 3 cannot read or\n"
+		     "write. See also tare-import(1).\n");
 	return say_end_output();
 }
 

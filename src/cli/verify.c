@@ -112,28 +112,26 @@ static bool apply(void *context, int id, const char *value, struct error *err)
 static int show_help(void)
 {
 	say_begin_output();
-	fputs("usage: tare verify [OPTIONS]\n"
-	      "       tare verify models [OPTIONS]\n"
-	      "       tare verify --paper NAME [--html FILE]\n"
-	      "       tare verify sampling [OPTIONS] [--] PROGRAM [ARGS...]\n"
-	      "       tare verify sampling [OPTIONS] --suite\n"
-	      "\n"
-	      "Judges the counters of this machine: runs small programs whose counts are known\n"
-	      "by arithmetic, and compares. The verdicts are kept; 'tare count' shows them\n"
-	      "beside its numbers.\n"
-	      "\n"
-	      "models: counts kernels and programs of this machine by the model of it, and by\n"
-	      "its counters, and states the error of each event. It needs a hardware PMU.\n"
-	      "\n"
-	      "sampling: shows how well sampling finds where events take place: it samples a\n"
-	      "program at nine periods, counts its instructions exactly, and compares (Wu and\n"
-	      "Mencer 2009). The program runs ten times; its input is empty.\n",
-	      stdout);
-	options_help(verify_option_rows, stdout);
-	fputs("\nexit status: 0 done; 1 a counter is wrong (sampling: 0, whatever it found); 2\n"
-	      "wrong usage; 3 cannot measure, or cannot write the report. See also\n"
-	      "tare-verify(1).\n",
-	      stdout);
+	options_help("usage: tare verify [OPTIONS]\n"
+		     "       tare verify models [OPTIONS]\n"
+		     "       tare verify --paper NAME [--html FILE]\n"
+		     "       tare verify sampling [OPTIONS] [--] PROGRAM [ARGS...]\n"
+		     "       tare verify sampling [OPTIONS] --suite\n"
+		     "\n"
+		     "Judges the counters of this machine: runs small programs whose counts are known\n"
+		     "by arithmetic, and compares. The verdicts are kept; 'tare count' shows them\n"
+		     "beside its numbers.\n"
+		     "\n"
+		     "models: counts kernels and programs of this machine by the model of it, and by\n"
+		     "its counters, and states the error of each event. It needs a hardware PMU.\n"
+		     "\n"
+		     "sampling: shows how well sampling finds where events take place: it samples a\n"
+		     "program at nine periods, counts its instructions exactly, and compares (Wu and\n"
+		     "Mencer 2009). The program runs ten times; its input is empty.\n",
+		     verify_option_rows,
+		     "\nexit status: 0 done; 1 a counter is wrong (sampling: 0, whatever it found); 2\n"
+		     "wrong usage; 3 cannot measure, or cannot write the report. See also\n"
+		     "tare-verify(1).\n");
 	return say_end_output();
 }
 

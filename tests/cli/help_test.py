@@ -20,6 +20,11 @@ for command in commands:
     equal(tare("help", command).out, text, f"'help {command}' is '{command} --help'")
     ok("usage: tare" in text and max(map(len, text.splitlines())) <= 80,
        f"help of '{command}' has its usage, and lines of at most 80 columns", text)
+    if command not in ("completion", "help", "version"):
+        narrow = shown_on_terminal(60, command, "--help")
+        wider = [part for part in narrow.splitlines() if len(part) > 60 and not re.fullmatch(r" +(-\w, )?--\S+ \S+", part)]
+        ok(narrow.split() == text.split() and not wider,
+           "... on a terminal of 60 columns the same words, in lines of at most 60 (but an option that is longer)", wider or narrow)
 text = tare("count", "--help").out
 for option in ("-e", "-r", "--warm-up", "--confidence", "--all-repetitions", "-m", "--on", "-o", "--program-output",
                "--json", "--csv", "-v", "-p", "-a", "-C", "--per-thread", "--per-cpu", "--no-children",
