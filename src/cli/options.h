@@ -41,8 +41,8 @@ typedef bool options_apply(void *context, int id, const char *value, struct erro
 bool options_parse(const struct option_row *rows, int argc, char **argv, options_apply *apply, void *context,
 		   int *rest, struct error *err);
 
-/* On standard output: the head, the table as help text, the tail. Head and tail are texts of at most 80 columns; on
- * a narrower terminal all is broken at its width. */
+/* On standard output: the head, the table as help text, the tail. Head and tail are texts of at most 80 columns.
+ * On a narrower terminal all is broken at its width. */
 void options_help(const char *head, const struct option_row *rows, const char *tail);
 
 struct number_list {
