@@ -52,6 +52,19 @@ struct function_finder {
 	bool (*find)(void *context, const char *path, struct function_range **out, size_t *n);
 };
 
+/* Where the caller of a place in code goes on (call frame information): asked likewise. */
+enum caller_kind { CALLER_UNKNOWN, CALLER_OUTERMOST, CALLER_FOUND, CALLER_SIGNAL };
+enum caller_frame { CALLER_FRAME_KEPT, CALLER_FRAME_SAVED, CALLER_FRAME_LOST };
+struct caller_rule {                           /* offsets are from the CFA, which becomes the stack pointer */
+	uint8_t kind, by_frame, frame, unused; /* by_frame: the CFA is the frame pointer + cfa, not the stack's */
+	int32_t cfa, returns, saved;           /* saved: where the frame pointer is, if that is SAVED */
+};
+struct caller_finder {
+	void *context;
+	/* offset: in the file. False: it is not known */
+	bool (*find)(void *context, const char *path, uint64_t offset, struct caller_rule *out);
+};
+
 struct target {
 	enum target_kind kind;
 	const struct command *command; /* COMMAND; with CPUS: the program whose end ends the counting, or NULL */
@@ -80,7 +93,8 @@ struct target {
 	 * (locations->period); 0: each event */
 	uint64_t overflow_period;
 	uint32_t overflow_skid;
-	bool times_calls; /* COMMAND: system_calls() has times, where the backend can take them */
+	bool times_calls; /* COMMAND: system_calls() has times, where the backend can take them … */
+	const struct caller_finder *callers; /* … and where the calls were made; borrowed. NULL: it has not */
 	/* … with the call graph (locations->arcs); functions: borrowed, NULL: not known */
 	bool call_graph;
 	const struct function_finder *functions;
@@ -179,7 +193,9 @@ struct backend_operations {
 	 * lines below a line of column names (the module, its offset, bytes, instructions, how often). NULL: this
 	 * backend does not know. False with the reason when the counts are not exact. */
 	bool (*blocks)(struct counting *counting, enum blocks_by by, struct str *out, struct error *err);
-	/* Likewise the system calls made, by name; with target->times_calls the time that they took, too. */
+	/* Likewise the system calls made, by name; with target->times_calls the time that they took, too; and with
+	 * target->callers, below an empty line, where those that were timed were made: a line for each call and
+	 * stack, and below it a line for each frame, the innermost first: TAB, hexadecimal offset, TAB, file. */
 	bool (*system_calls)(struct counting *counting, struct str *out, struct error *err);
 	/* Likewise what the program was given that may differ from run to run (command->cpu is not NULL): lines
 	 * "what<TAB>times<TAB>sum", in which equal sums are equal values. NULL: this backend does not know. */

@@ -31,6 +31,7 @@ void explanation_free(struct explanation *e)
 	vec_free(&e->waits);
 	vec_free(&e->faults);
 	vec_free(&e->calls);
+	vec_free(&e->call_places);
 	vec_free(&e->notes);
 	result_free(e->result);
 	arena_free(&e->arena);

@@ -290,16 +290,17 @@ static bool is_start(const char *function)
 }
 
 /* "FILE:11 read < read_pipe < main" */
-static const char *wait_stack(struct document *d, const struct explained_wait *w)
+static const char *stack_cell(struct document *d, const char *file, unsigned line, const char **functions,
+			      size_t n)
 {
 	struct str text = {0};
-	if (w->file && w->line) {
-		const char *slash = strrchr(w->file, '/');
-		str_appendf(&text, "%s:%u ", slash ? slash + 1 : w->file, w->line);
+	if (file && line) {
+		const char *slash = strrchr(file, '/');
+		str_appendf(&text, "%s:%u ", slash ? slash + 1 : file, line);
 	}
-	for (size_t i = 0; i < w->n_functions && (i == 0 || !is_start(w->functions[i])); i++)
-		str_appendf(&text, "%s%s", i ? " < " : "", w->functions[i]);
-	if (!w->n_functions)
+	for (size_t i = 0; i < n && (i == 0 || !is_start(functions[i])); i++)
+		str_appendf(&text, "%s%s", i ? " < " : "", functions[i]);
+	if (!n)
 		str_append(&text, "(no stack)");
 	const char *shown = document_str(d, &text);
 	return shown ? document_escaped(d, shown) : NULL;
@@ -319,9 +320,10 @@ static void add_waits(struct document *d, const struct explanation *e)
 	for (size_t i = 0; columns && i < e->waits.count && i < PLACES_SHOWN; i++) {
 		const struct explained_wait *w = &e->waits.items[i];
 		explained_push(d, columns,
-			       &(struct columns_row){.cells = {explained_time_cell(d, w->seconds),
-							       count_cell(d, (double)w->times),
-							       cause_name(w->cause), wait_stack(d, w)}});
+			       &(struct columns_row){
+				       .cells = {explained_time_cell(d, w->seconds),
+						 count_cell(d, (double)w->times), cause_name(w->cause),
+						 stack_cell(d, w->file, w->line, w->functions, w->n_functions)}});
 	}
 	document_add(
 		d, BLOCK_NOTE, "-",
@@ -524,6 +526,30 @@ static void add_calls(struct document *d, const struct explanation *e)
 			     document_printf(d, "%zu more in --json", e->calls.count - PLACES_SHOWN));
 }
 
+static void add_call_places(struct document *d, const struct explanation *e)
+{
+	static const char *const headings[] = {"time", "calls", "call", "where it was made"};
+	struct columns *columns = e->call_places.count ? document_add_columns(d, 4) : NULL;
+	if (!columns)
+		return;
+	for (size_t i = 0; i < 4; i++)
+		columns->headings[i] = headings[i];
+	columns->left[2] = columns->left[3] = true;
+	columns->flexible = 3;
+	columns->cut_at_end = true;
+	for (size_t i = 0; i < e->call_places.count && i < PLACES_SHOWN; i++) {
+		const struct explained_call *call = &e->call_places.items[i];
+		explained_push(d, columns,
+			       &(struct columns_row){.cells = {explained_time_cell(d, call->seconds),
+							       count_cell(d, (double)call->count), call->name,
+							       stack_cell(d, call->file, call->line,
+									  call->functions, call->n_functions)}});
+	}
+	if (e->call_places.count > PLACES_SHOWN)
+		document_add(d, BLOCK_NOTE, "-",
+			     document_printf(d, "%zu more in --json", e->call_places.count - PLACES_SHOWN));
+}
+
 /* Of a page, notes stand where its reader looks for them: what has to be acted on above, others below. */
 static void rank_notes(struct document *d, size_t from, size_t end)
 {
@@ -576,6 +602,8 @@ static void build(struct document *d, const struct explanation *e, size_t width)
 	}
 	if (e->has_calls) {
 		add_calls(d, e);
+		document_add(d, BLOCK_GAP, NULL, NULL);
+		add_call_places(d, e);
 		document_add(d, BLOCK_GAP, NULL, NULL);
 	} else if (e->why_no_calls) {
 		document_add(d, BLOCK_NOTE, "!",

@@ -95,18 +95,23 @@ static void write_advice(struct json *json, const struct explained_advice *a)
 	json_write_close(json, '}');
 }
 
+static void write_stack(struct json *json, const char **functions, size_t n, const char *file, unsigned line)
+{
+	json_write_open(json, "functions", '[');
+	for (size_t i = 0; i < n; i++)
+		json_write_text(json, NULL, functions[i]);
+	json_write_close(json, ']');
+	json_write_text(json, "file", file);
+	json_write_integer(json, "line", line);
+}
+
 static void write_wait(struct json *json, const struct explained_wait *w)
 {
 	json_write_open(json, NULL, '{');
 	json_write_text(json, "cause", cause_name(w->cause));
 	json_write_number(json, "seconds", w->seconds);
 	json_write_integer(json, "waits", (int64_t)w->times);
-	json_write_open(json, "functions", '[');
-	for (size_t i = 0; i < w->n_functions; i++)
-		json_write_text(json, NULL, w->functions[i]);
-	json_write_close(json, ']');
-	json_write_text(json, "file", w->file);
-	json_write_integer(json, "line", w->line);
+	write_stack(json, w->functions, w->n_functions, w->file, w->line);
 	json_write_close(json, '}');
 }
 
@@ -150,6 +155,17 @@ static void write_calls(struct json *json, const struct explanation *e)
 		json_write_text(json, "name", e->calls.items[i].name);
 		json_write_integer(json, "count", (int64_t)e->calls.items[i].count);
 		json_write_number(json, "seconds", e->calls.items[i].seconds);
+		json_write_close(json, '}');
+	}
+	json_write_close(json, ']');
+	json_write_open(json, "places", '[');
+	for (size_t i = 0; i < e->call_places.count; i++) {
+		const struct explained_call *call = &e->call_places.items[i];
+		json_write_open(json, NULL, '{');
+		json_write_text(json, "name", call->name);
+		json_write_integer(json, "count", (int64_t)call->count);
+		json_write_number(json, "seconds", call->seconds);
+		write_stack(json, call->functions, call->n_functions, call->file, call->line);
 		json_write_close(json, '}');
 	}
 	json_write_close(json, ']');

@@ -101,6 +101,11 @@ struct explained_call {
 	const char *name;
 	uint64_t count;
 	double seconds; /* NAN: it does not come back, or was not timed */
+	/* of call_places: the user's functions, the innermost first … */
+	const char **functions;
+	size_t n_functions;
+	const char *file; /* … and the first line of the stack that is not of the C library; NULL */
+	unsigned line;
 };
 
 struct explained_advice {
@@ -142,7 +147,9 @@ struct explanation {
 	double waits_s, preempted_s;        /* thread-seconds: of all waits; ready, while others ran */
 	const char *why_no_waits;           /* asked for, and not measured; NULL */
 	bool has_calls;
-	VEC(struct explained_call) calls;    /* the longest time first */
+	VEC(struct explained_call) calls; /* the longest time first */
+	/* those that were timed, by call and by the stack that they were made from; likewise */
+	VEC(struct explained_call) call_places;
 	double calls_s;                      /* thread-seconds: of all that are known */
 	const char *why_no_calls;            /* as why_no_waits */
 	VEC(struct explained_advice) advice; /* the longest time first */

@@ -28,6 +28,10 @@ bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by,
 
 bool explaining_note(struct explanation *e, enum note_rank rank, const char *text, struct error *err);
 
+/* All waits and calls lead through it: its lines say nothing of the program. path: of a module; may be NULL. */
+bool explaining_is_c_library(const char *path);
+enum { EXPLAINING_FUNCTIONS = 16 }; /* of a stack, at most */
+
 /* One execution more, sampled where threads leave their CPUs. What may not be sampled here is said in
  * why_no_waits. */
 bool explaining_waits(struct explaining *x, struct error *err);

@@ -10,7 +10,7 @@
 #include "session/explain_inside.h"
 #include "session/profile.h"
 
-enum { SWITCHES, FAULTS, FUNCTIONS_MOST = 16 };
+enum { SWITCHES, FAULTS };
 struct looked {
 	uint32_t tid;
 	uint64_t time_ns;
@@ -92,11 +92,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
-/* All waits lead through it: its lines say nothing of the program. */
-static bool is_c_library(const struct profile_module *m)
+bool explaining_is_c_library(const char *path)
 {
 	static const char *const names[] = {"libc.so", "libc-", "libc.musl", "libpthread", "ld-"};
-	const char *name = base_name(m->path);
+	const char *name = base_name(path);
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
 			return true;
@@ -143,7 +142,8 @@ static enum cause cause_by_names(const struct named_profile *named, uint32_t nod
 {
 	const struct profile *p = named->profile;
 	enum cause cause;
-	for (; node && is_c_library(&p->modules[p->nodes[node].module]); node = p->nodes[node].parent) {
+	for (; node && explaining_is_c_library(p->modules[p->nodes[node].module].path);
+	     node = p->nodes[node].parent) {
 		const struct named_place *place = &named->places[named->place_of_node[node]];
 		for (uint32_t k = 0; k < place->n_frames; k++)
 			if (waits_by_name(named->functions[named->frames[place->first_frame + k].function].name,
@@ -160,16 +160,16 @@ static bool fill_stack(struct explaining *x, const struct named_profile *named, 
 	const struct profile *p = named->profile;
 	struct arena *arena = &x->e->arena;
 	bool is_own = false;
-	out->functions = arena_alloc(arena, FUNCTIONS_MOST * sizeof *out->functions);
+	out->functions = arena_alloc(arena, EXPLAINING_FUNCTIONS * sizeof *out->functions);
 	if (!out->functions)
 		return false;
 	for (; node; node = p->nodes[node].parent) {
 		const struct named_place *place = &named->places[named->place_of_node[node]];
-		bool of_own = !is_c_library(&p->modules[place->module]);
+		bool of_own = !explaining_is_c_library(p->modules[place->module].path);
 		for (uint32_t k = 0; k < place->n_frames; k++) {
 			const struct named_frame *frame = &named->frames[place->first_frame + k];
 			const char *name = named->functions[frame->function].name;
-			if (out->n_functions < FUNCTIONS_MOST &&
+			if (out->n_functions < EXPLAINING_FUNCTIONS &&
 			    !(out->functions[out->n_functions++] = arena_strdup(arena, name)))
 				return false;
 			if (!frame->file || !frame->line || is_own || (out->file && !of_own))

@@ -231,6 +231,46 @@ size_t unwind(struct unwinder *u, const struct unwind_sample *sample, struct unw
 	return n;
 }
 
+static bool fits(int64_t offset) { return offset >= INT32_MIN && offset <= INT32_MAX; }
+
+struct unwind_plain_rule unwind_plain_rule(struct unwinder *u, const char *module, uint64_t offset)
+{
+	const struct unwind_plain_rule unknown = {.kind = PLAIN_UNKNOWN};
+	struct unwind_plain_rule out = {.kind = PLAIN_UNKNOWN};
+	struct module *m = symbols_module(u->symbols, module);
+	uint64_t linked;
+	if (!m || !m->file.elf || !module_address(m, offset, &linked))
+		return unknown;
+	const struct unwind_row *row = unwind_row_find(u, m, linked, UNWIND_X86_64);
+	if (!row || !row->found)
+		return unknown;
+	if (row->signal)
+		return (struct unwind_plain_rule){.kind = PLAIN_SIGNAL};
+	if (row->cfa.kind != RULE_REGISTER || (row->cfa.other != X86_STACK && row->cfa.other != X86_FRAME) ||
+	    !fits(row->cfa.offset))
+		return unknown;
+	out.by_frame = row->cfa.other == X86_FRAME;
+	out.cfa = (int32_t)row->cfa.offset;
+	for (unsigned i = 0; i < row->n_rules; i++) {
+		const struct unwind_rule *rule = &row->rules[i];
+		bool at = rule->kind == RULE_AT && fits(rule->offset);
+		if (rule->number == row->return_register && rule->kind == RULE_UNKNOWN)
+			return (struct unwind_plain_rule){.kind = PLAIN_OUTERMOST};
+		if (rule->number == row->return_register && at) {
+			out.kind = PLAIN_CALLER;
+			out.returns = (int32_t)rule->offset;
+		} else if (rule->number == X86_FRAME) {
+			/* where registers are popped it may have its value back: apply() can tell */
+			out.frame_saved = at && !row->epilogue;
+			out.frame_lost = !out.frame_saved;
+			out.saved = at ? (int32_t)rule->offset : 0;
+		} else if (rule->number == X86_STACK && (rule->kind != RULE_CFA || rule->offset != 0)) {
+			return unknown;
+		}
+	}
+	return out;
+}
+
 bool unwind_first(struct unwinder *u, const struct unwind_sample *sample, struct unwind_first *out,
 		  enum unwind_end *end)
 {

@@ -80,6 +80,23 @@ void unwinder_free(struct unwinder *unwinder);
 size_t unwind(struct unwinder *unwinder, const struct unwind_sample *sample, struct unwind_frame *frames,
 	      size_t most, enum unwind_end *end);
 
+/* The rule of a place as a few numbers, where it is one of the usual ones of x86-64: the CFA is a distance from
+ * the stack or the frame pointer, the return address and the frame pointer are at a distance from the CFA. */
+enum unwind_plain {
+	PLAIN_UNKNOWN,   /* there is none, or it is of another form */
+	PLAIN_OUTERMOST, /* it says that there is no caller */
+	PLAIN_CALLER,
+	PLAIN_SIGNAL, /* a signal's handler returns to it */
+};
+struct unwind_plain_rule {
+	enum unwind_plain kind;
+	bool by_frame;                /* the CFA is counted from the frame pointer */
+	bool frame_saved, frame_lost; /* the caller's frame pointer is at `saved`; or cannot be had */
+	int32_t cfa, returns, saved;  /* returns, saved: from the CFA */
+};
+/* offset: in the module's file, of the call's last byte or of the instruction that is next. */
+struct unwind_plain_rule unwind_plain_rule(struct unwinder *unwinder, const char *module, uint64_t offset);
+
 /* The innermost step alone. Code without a frame of its own is skipped by a walk along frame pointers, and its
  * caller with it: this finds that caller. */
 struct unwind_first {

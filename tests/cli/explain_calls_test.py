@@ -2,15 +2,17 @@
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
 
-PROGRAM = os.path.abspath(sys.argv[2])  # importing cli changes the folder
+PROGRAM, PLACES = map(os.path.abspath, sys.argv[2:4])  # importing cli changes the folder
+SOURCES = os.path.dirname(os.path.abspath(__file__))
 
 from cli import *
 
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/explanation.schema.json"), encoding="utf-8") as file:
+with open(os.path.join(SOURCES, "../../docs/explanation.schema.json"), encoding="utf-8") as file:
     SCHEMA = json.load(file)
 if platform.machine() != "x86_64":
     skip("the engine's tables are for x86-64", "system calls are timed")
@@ -53,6 +55,52 @@ ok(abs(result["system_calls"]["seconds"] - sum(order)) < 1e-6, "their sum is tha
 equal(result["why_no_system_calls"], None, "nothing was in the way")
 ok(not any("not timed" in note for note in result["notes"]), "and all were timed", result["notes"])
 
+# ---- where they were made ----
+def marked(name):
+    """{line: count} of the lines of a source with a number in a remark behind them."""
+    with open(os.path.join(SOURCES, name), encoding="utf-8") as source:
+        return {n: int(found[1]) for n, text in enumerate(source, 1) if (found := re.search(r"/\* (\d+) \*/$", text))}
+
+
+def line_of(name, part):
+    with open(os.path.join(SOURCES, name), encoding="utf-8") as source:
+        return next(n for n, text in enumerate(source, 1) if part in text)
+
+
+def counts(places, call):
+    """{(file, line): count} of a call's places."""
+    found = {}
+    for place in places:
+        if place["name"] == call:
+            at = os.path.basename(place["file"] or ""), place["line"]
+            found[at] = found.get(at, 0) + place["count"]
+    return found
+
+
+places = result["system_calls"]["places"]
+for call, part, times in (("getppid", "SYS_getppid", 1000), ("poll", "poll(NULL", 1), ("futex", "SYS_futex", 1), ("pause", "pause();", 1),
+                          (next((n for n in ("clock_nanosleep", "nanosleep") if n in calls), ""), "nanosleep(&", 2)):
+    equal(counts(places, call), {("calls.c", line_of("calls.c", part)): times}, f"{call} is at the line that makes it, through the C library")
+    ok(abs(sum(p["seconds"] for p in places if p["name"] == call) - (calls[call]["seconds"] or 0)) < 1e-6, f"{call}: with all of its time", (places, calls[call]))
+order = [p["seconds"] for p in places]
+equal(order, sorted(order, reverse=True), "the places that take longest come first")
+where, _ = explained(PLACES)
+places = where["system_calls"]["places"]
+expected = {("call_places.c", line): n for line, n in marked("call_places.c").items() if n < 100}
+equal(counts(places, "getppid"), expected, "callers with and without a frame pointer, of a handler, a thread and a child: each line has its calls")
+stacks = {p["line"]: p["functions"] for p in places if p["name"] == "getppid"}
+by_count = {n: stacks[line] for (_, line), n in expected.items() if line in stacks}
+equal(by_count.get(3, [])[:4], ["syscall", "inner", "outer", "main"], "the functions of the stack, the innermost first")
+equal(by_count.get(5, [])[:3], ["syscall", "of_any_size", "main"], "a frame of any size has its caller")
+ok(by_count.get(7, [])[:2] == ["syscall", "handler"] and "main" in by_count.get(7, []), "a handler's stack goes on where the signal came", by_count)
+ok(by_count.get(13, [])[:2] == ["syscall", "thread"] and "main" not in by_count.get(13, []), "a thread's begins with the thread", by_count)
+where, _ = explained(PLACES, "stacks")
+places = [p for p in where["system_calls"]["places"] if p["name"] == "getppid"]
+lost = [p for p in where["system_calls"]["places"] if p["name"] == "other"]
+kept = sum(p["count"] for p in places)
+ok(8000 < kept <= 8192 and len(lost) == 1 and not lost[0]["functions"] and kept + lost[0]["count"] >= 16384, "of more stacks than there is room for, the rest is one row without a place", (places, lost))
+equal(counts(places, "getppid"), {("call_places.c", line_of("call_places.c", "/* 16384 */")): kept}, "and what is kept is right")
+
 # ---- what cannot be timed is said ----
 def is_blind(what, *program):
     result, _ = explained(*program)
@@ -84,7 +132,7 @@ ok({"clock_nanosleep", "nanosleep"} & {c["name"] for c in (result.get("system_ca
 
 # ---- shown ----
 text = tare("explain", "--calls", "-o", "-", "--program-output", "none", *OPTIONS, PROGRAM).out
-for part in ("system call ", "getppid", "1,000", "all system calls together took"):
+for part in ("system call ", "where it was made", f"calls.c:{line_of('calls.c', 'SYS_getppid')}", "getppid", "1,000", "all system calls together took"):
     has(text, part, f"the text has {part}")
 page = tare("explain", "--calls", "--html", "-o", "-", "--program-output", "none", *OPTIONS, PROGRAM).out
 has(page, "all system calls together took", "and so has the page")

@@ -6,6 +6,7 @@
 
 #include "backend/engine/counting_internal.h"
 #include "base/clock.h"
+#include "engine/wire/called.h"
 #include "engine/x86/served.h"
 
 uint64_t counting_now_ns(void)
@@ -57,6 +58,20 @@ static bool find_functions(void *context, const char *path, struct record_functi
 	if (!finder->find(finder->context, path, &ranges, n))
 		return false;
 	*out = (struct record_function *)(void *)ranges;
+	return true;
+}
+
+/* As engine/wire/called.h has it, which has the same words. */
+static bool find_caller(void *context, const char *path, uint64_t offset, struct record_caller *out)
+{
+	const struct caller_finder *finder = context;
+	struct caller_rule rule = {0};
+	_Static_assert(sizeof rule == sizeof *out && (int)CALLER_SIGNAL == (int)RECORD_CALLER_SIGNAL &&
+			       (int)CALLER_FRAME_LOST == (int)RECORD_FRAME_LOST,
+		       "the same words");
+	if (!finder->find(finder->context, path, offset, &rule))
+		return false;
+	memcpy(out, &rule, sizeof *out);
 	return true;
 }
 
@@ -190,6 +205,8 @@ bool counting_start(const struct target *target, const struct execution_event *e
 	wanted.regions = ranges, wanted.region_count = target->n_regions;
 	wanted.exclusive = target->exclusive;
 	wanted.times_calls = target->times_calls;
+	wanted.caller = target->times_calls && target->callers ? find_caller : NULL;
+	wanted.caller_context = (void *)(uintptr_t)target->callers;
 	c->keeps_none = target->keep && n > 0 && !may_keep(c, &wanted);
 	if (target->keep && !c->keeps_none) {
 		kept_open(&c->kept, NULL, target->command->argv[0]);

@@ -1,5 +1,6 @@
 /* What an execution can say besides its counts: basic blocks, system calls, inputs, places. */
 #include "backend/engine/blocks.h"
+#include "backend/engine/called.h"
 #include "backend/engine/counting_internal.h"
 #include "backend/engine/inputs.h"
 #include "backend/engine/syscalls.h"
@@ -48,7 +49,7 @@ bool counting_system_calls(struct counting *c, struct str *out, struct error *er
 		goto out;
 	}
 	syscalls_write(view, c->children, &c->clock, out);
-	done = true;
+	done = called_write(view, c->children, &c->clock, out) || error_no_memory(err);
 out:
 	tally_free(tally);
 	view_free(view);

@@ -66,7 +66,7 @@ void syscalls_sum(const struct view_process *p, uint64_t ended, struct syscall_s
 	}
 }
 
-static void append_name(unsigned number, struct str *out)
+void syscalls_append_name(unsigned number, struct str *out)
 {
 	if (number >= RECORD_SYSCALLS)
 		str_append(out, number == RECORD_SYSCALLS ? "other" : "int 0x80");
@@ -104,7 +104,7 @@ void syscalls_write(const struct view *view, bool children, const struct syscall
 	for (unsigned i = 0; i < RECORD_SYSCALLS + 2; i++) {
 		if (!rows[i].count)
 			continue;
-		append_name(rows[i].number, out);
+		syscalls_append_name(rows[i].number, out);
 		str_appendf(out, "\t%llu", (unsigned long long)rows[i].count);
 		if (clock->ns_per_tick > 0 && rows[i].ticks)
 			str_appendf(out, "\t%.9f", 1e-9 * (double)rows[i].ticks * clock->ns_per_tick);

@@ -34,6 +34,8 @@ bool syscalls_clock_steady(x86_cpuid *ask);
  * there is a third column, "seconds", and those that took longest come first; empty: the call does not come back,
  * is not passed on to the kernel, or was not timed. */
 void syscalls_write(const struct view *view, bool children, const struct syscall_clock *clock, struct str *out);
+/* "read", "412", "other" … */
+void syscalls_append_name(unsigned number, struct str *out);
 /* How many could not be timed, which are in no sum. */
 uint64_t syscalls_untimed(const struct view *view, bool children);
 

@@ -8,6 +8,7 @@
  *     ASK_OWN ──► a worker takes the record that the process has made (own.h) ──► GRANTED; the worker is that record's attendant
  *
  *     ASK_FUNCTIONS ──► the functions of a module's file are put into the record (injection.c) ──► NONE
+ *     ASK_CALLER ──► where the caller of a place in such a file goes on, likewise ──► NONE
  *     ASK_COUNTS ──► the answerer, one worker for all of these, answers what the program's libtare asks (injection.c) ──► NONE
  *     ASK_FOLD ──► a worker folds what is due (injection.c) ──► NONE
  *
@@ -370,6 +371,12 @@ static void serve(struct takeover *how, const struct attendant_duties *duties, b
 		if (ask == RECORD_ASK_FUNCTIONS) { /* here: what was read of a file is kept */
 			if (duties->functions)
 				duties->functions(duties->arg, index - 1);
+			answer(process, RECORD_ASK_NONE);
+			continue;
+		}
+		if (ask == RECORD_ASK_CALLER) {
+			if (duties->caller)
+				duties->caller(duties->arg, index - 1);
 			answer(process, RECORD_ASK_NONE);
 			continue;
 		}

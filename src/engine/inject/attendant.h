@@ -11,6 +11,9 @@ typedef void attendant_fold(void *arg);
 /* Finds the functions that process `index` asks for, and puts them into the record. */
 typedef void attendant_functions(void *arg, uint32_t index);
 
+/* Puts the rule of the place that process `index` asks for into the record. */
+typedef void attendant_caller(void *arg, uint32_t index);
+
 /* Answers the question of process `index`, in a worker. */
 typedef void attendant_answer(void *arg, uint32_t index);
 
@@ -18,6 +21,7 @@ typedef void attendant_answer(void *arg, uint32_t index);
 struct attendant_duties {
 	attendant_fold *fold; /* NULL when nothing is ever folded */
 	attendant_functions *functions;
+	attendant_caller *caller;
 	attendant_answer *answer;
 	share_make *share; /* NULL when processes of the run share no translations */
 	void *arg;

@@ -22,6 +22,7 @@
 #include "engine/inject/injection_internal.h"
 #include "engine/inject/own.h"
 #include "engine/inject/privileges.h"
+#include "engine/wire/called.h"
 #include "engine/wire/calls.h"
 #include "engine/wire/question.h"
 
@@ -81,6 +82,29 @@ static void find_functions(void *arg, uint32_t index)
 		process->functions = offset;
 	}
 	free(all);
+}
+
+/* Likewise, of a module of the record of calls. */
+static void find_caller(void *arg, uint32_t index)
+{
+	struct injection *injection = arg;
+	struct record_process *process = &injection->how.processes[index];
+	struct record_called head;
+	struct record_module module;
+	struct record_caller rule = {0};
+	char path[sizeof module.path + 1];
+	off_t at = (off_t)process->called;
+	uint32_t number = process->ask_module;
+	if (!at || pread(injection->how.fd, &head, sizeof head, at) != sizeof head || number >= head.n_modules ||
+	    number >= RECORD_CALLED_MODULES || head.modules > RECORD_FILE_BYTES)
+		return;
+	at += (off_t)(head.modules + number * sizeof module);
+	if (pread(injection->how.fd, &module, sizeof module, at) != sizeof module)
+		return;
+	memcpy(path, module.path, sizeof module.path);
+	path[sizeof module.path] = '\0';
+	if (path[0] && injection->caller(injection->caller_context, path, process->ask_offset, &rule))
+		memcpy(process->caller, &rule, sizeof rule);
 }
 
 static void answer(void *arg, uint32_t index)
@@ -174,6 +198,8 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	injection->fold_context = options ? options->fold_context : NULL;
 	injection->functions = options ? options->functions : NULL;
 	injection->functions_context = options ? options->functions_context : NULL;
+	injection->caller = options ? options->caller : NULL;
+	injection->caller_context = options ? options->caller_context : NULL;
 	injection->share = options ? options->share : NULL;
 	injection->answer = options ? options->answer : NULL;
 	injection->answer_context = options ? options->answer_context : NULL;
@@ -204,6 +230,7 @@ bool injection_new(const struct injection_options *options, struct injection **o
 	injection->how.own_socket = sockets[0], injection->own_socket = sockets[1];
 	const struct attendant_duties duties = {.fold = injection->fold ? fold : NULL,
 						.functions = find_functions,
+						.caller = injection->caller ? find_caller : NULL,
 						.answer = injection->answer ? answer : NULL,
 						.share = injection->share ? share : NULL,
 						.arg = injection};

@@ -33,6 +33,11 @@ typedef bool injection_fold(const struct injection *injection, uint32_t index, v
 struct record_function;
 typedef bool injection_functions(void *context, const char *path, struct record_function **out, size_t *n);
 
+/* The rule of a place in a module's file, as struct record_caller has it. Called in the injection's attendant.
+ * False: it is not known. */
+struct record_caller;
+typedef bool injection_caller(void *context, const char *path, uint64_t offset, struct record_caller *out);
+
 /* Answers a program's question (wire/question.h) of process `index`, of the struct question that is copied. Called
  * in a process of the injection's own while the program runs. */
 struct question;
@@ -74,6 +79,8 @@ struct injection_options {
 	size_t call_event_count;
 	injection_functions *functions; /* NULL: every call begins a function of its own, and no jump does */
 	void *functions_context;
+	injection_caller *caller; /* where timed calls are made is wanted, too; NULL */
+	void *caller_context;
 	injection_answer *answer; /* NULL: questions are not answered */
 	void *answer_context;     /* … memory as it is when injection_new() is called */
 	bool objects;             /* … and by the data object that was touched */

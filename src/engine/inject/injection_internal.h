@@ -15,6 +15,8 @@ struct injection {
 	void *answer_context;
 	injection_functions *functions;
 	void *functions_context;
+	injection_caller *caller;
+	void *caller_context;
 	injection_share *share;
 	const void *fold_context;
 	uint64_t whole_blocks;

@@ -87,7 +87,7 @@ static bool set_trace(struct injection *injection, const struct injection_option
 	if (options->exclusive)
 		record->flags |= RECORD_EXCLUSIVE;
 	if (options->times_calls)
-		record->flags |= RECORD_CALL_TIMES;
+		record->flags |= RECORD_CALL_TIMES | (options->caller ? RECORD_CALLED : 0u);
 	record->call_event_count = (uint32_t)options->call_event_count;
 	if (options->call_event_count)
 		memcpy(record->call_events, options->call_events,

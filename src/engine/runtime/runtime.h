@@ -23,6 +23,8 @@
  *     os/syscall_32.c         … by int $0x80
  *     os/rseq.c               restartable sequences
  *     os/user_dispatch.c      syscall user dispatch
+ *     os/timed.c              how long system calls take
+ *     os/called.c             … and from which stacks they are made
  *     os/written.c            which memory a system call may write
  *     os/signal.c             signals: handlers, masks, alternate stacks
  *     os/signal_arrival.c     … from the kernel to the thread

@@ -76,6 +76,8 @@ void runtime_init(const struct start *start)
 	rt.trace = (rt.setup->flags & RECORD_TRACE) != 0;
 	if (rt.trace && !stream_open(process))
 		die("no memory for the access stream", start->pc);
+	if (!called_open(process))
+		die("no memory for the record of system calls", start->pc);
 	if (!regions_start())
 		die("no memory for the record of regions", start->pc);
 	if (!cache_start())

@@ -155,8 +155,8 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint64_t behind_before; /* the pc behind what was executed before that, or bit 63 */
 	struct model_counts *model_counts;
 	struct stream_models *models;
-	uint32_t in_call, parked; /* see record/part.c */
-	uint32_t corrections_used, pad10;
+	uint32_t in_call, parked;              /* see record/part.c */
+	uint32_t corrections_used, call_place; /* see os/called.c */
 	/* of a vfork child's process, which has no other area; NULL: none yet */
 	struct record_correction *corrections;
 	/* of the system call that is being made: what is corrected should it not happen */

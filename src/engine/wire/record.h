@@ -32,7 +32,7 @@
 
 #include <stdint.h>
 
-#define RECORD_MAGIC 0x39524154u /* "TAR9"; a change of layout changes it */
+#define RECORD_MAGIC 0x41524154u /* "TARA"; a change of layout changes it */
 #define RECORD_FILE_BYTES (1ull << 44)
 #define RECORD_PAGE 4096u
 #define RECORD_PROCESSES_MAX 65536u
@@ -66,6 +66,7 @@ enum {
 	/* what a region counts outside of those entered in it is wanted, too (wire/region.h) */
 	RECORD_EXCLUSIVE = 512,
 	RECORD_CALL_TIMES = 1024, /* record_thread.call_ticks is kept */
+	RECORD_CALLED = 2048,     /* … and where the calls were made (wire/called.h) */
 };
 
 /* An event of the call graph: a sum of what the encodings of instructions, taken branches and iterations tell
@@ -164,6 +165,9 @@ enum record_ask {
 	RECORD_ASK_FUNCTIONS,
 	/* struct question at `question` (wire/question.h) is to be answered. The answer is NONE */
 	RECORD_ASK_COUNTS,
+	/* `caller` is to become the rule (struct record_caller of wire/called.h) of the byte at ask_offset of the
+	 * file of module ask_module of `called`. The answer is NONE */
+	RECORD_ASK_CALLER,
 };
 
 enum record_fold {
@@ -249,7 +253,9 @@ struct record_process { /* RECORD_PROCESS_BYTES each */
 	uint64_t question;     /* offset of struct question; see RECORD_ASK_COUNTS */
 	uint64_t kept,
 		kept_bytes; /* offset of the pieces that were made, with head->make (wire/kept.h); 0: none */
-	uint64_t unused2[10];
+	uint64_t called;    /* offset of struct record_called (wire/called.h); 0: none */
+	uint64_t ask_offset, caller[2]; /* see RECORD_ASK_CALLER */
+	uint64_t unused2[6];
 };
 
 /* One straight run of instructions: a basic block or part of one, entered at its start only. Runs of one
@@ -372,6 +378,7 @@ struct record_thread {
 	 * number; when the one that it is in began; and calls that could not be timed (the program forbids rdtsc),
 	 * whose number then has RECORD_UNTIMED set */
 	uint64_t call_began, calls_untimed;
+	uint64_t call_place; /* of that one: the number of its stack in `called`, plus one; 0: it has none */
 	uint64_t call_ticks[RECORD_SYSCALLS];
 };
 #define RECORD_UNTIMED (1ull << 63)

@@ -23,6 +23,17 @@ long call_make(struct thread *t, uint64_t nr);
 void call_starts(struct thread *t);
 long call_timed(const struct thread *t, uint64_t nr, uint64_t *ticks);
 void call_took(struct thread *t, uint64_t nr, uint64_t ticks);
+bool calls_are_timed(void);
+
+/* os/called.c. from: the call that is about to be made, not under rt.lock; took: it was timed. The others: as
+ * stream_calls_…, of stacks */
+void called_from(struct thread *t, uint64_t nr);
+void called_took(struct thread *t, uint64_t ticks);
+bool called_open(struct record_process *process);
+bool called_reopen(struct record_process *process);
+void called_part(struct record_process *old, struct record_process *fresh);
+void called_fork(void); /* before a copy of the process is made; under rt.lock */
+
 void system_call_32(struct thread *t, uint32_t block, uint64_t next);
 
 /* os/mapping.c; own_add: under rt.lock, or before there are threads */

@@ -23,7 +23,7 @@ static void child_begin(struct thread *t, struct record_process *process)
 {
 	t->forked = 1;
 	bool opened = process && record_reopen(process) && stream_reopen(process) &&
-		      stream_calls_reopen(process, t) && regions_child(t, process);
+		      stream_calls_reopen(process, t) && called_reopen(process) && regions_child(t, process);
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE); /* whoever held it is not here */
 	rt.closing = 0;
 	t->held = rt.held = 0; /* no signal is pending for it; all are blocked here */
@@ -68,6 +68,7 @@ long thread_fork(struct thread *t, long nr, const uint64_t args[6])
 		if (rt.blocks[i].conditional && rt.blocks[i].edge == EDGE_OPEN)
 			record_edge(i, EDGE_TAKEN);
 	stream_calls_fork(t);
+	called_fork();
 	uint64_t chance = rt.served ? served_random() : 0;
 	long result = runtime_program_call(nr, args);
 	if (result == 0)

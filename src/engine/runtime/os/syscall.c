@@ -325,6 +325,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	t->call_block = block;
 	t->call_done = rt.blocks[block].insns - 1u;
 	t->syscall_retired = 0;
+	t->call_place = 0;
 	if (dispatch_takes(t, next)) {
 		count_call(t, nr);
 		return;
@@ -339,6 +340,7 @@ void system_call(struct thread *t, uint32_t block, uint64_t next)
 	if (nr == SYS_exit || nr == SYS_exit_group || nr == SYS_execve || nr == SYS_execveat)
 		count_call(t, nr); /* they may not come back */
 	own_record_before(t, nr);
+	called_from(t, nr);
 	stream_call(t, call_only_waits(t, nr));
 	written_begin(t, nr);
 	long result = one_call(t, nr, next);

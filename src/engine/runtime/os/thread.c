@@ -228,7 +228,8 @@ bool thread_fresh_records(struct record_process *old, struct record_process *pro
 			continue;
 		uint32_t tid = t->record->tid, state = t->record->state, call = t->record->call,
 			 waits = t->record->waits;
-		uint64_t models = t->record->models, call_began = t->record->call_began;
+		uint64_t models = t->record->models, call_began = t->record->call_began,
+			 place = t->record->call_place;
 		if (rt.leaving && models && !(models = stream_counts_moved(t)))
 			return false;
 		t->record->call = 0;   /* it is in it in the new part */
@@ -240,6 +241,7 @@ bool thread_fresh_records(struct record_process *old, struct record_process *pro
 		t->record->call = call;
 		t->record->waits = waits;
 		t->record->call_began = call_began;
+		t->record->call_place = place;
 		t->record->models = models;
 		process->thread_count += rt.slot_state[i];
 	}

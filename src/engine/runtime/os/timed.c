@@ -7,19 +7,23 @@
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
 
-static bool times_calls(void) { return rt.setup->flags & RECORD_CALL_TIMES && !rt.no_tsc; }
+bool calls_are_timed(void) { return rt.setup->flags & RECORD_CALL_TIMES && !rt.no_tsc; }
 
-void call_starts(struct thread *t) { t->record->call_began = times_calls() ? __builtin_ia32_rdtsc() : 0; }
+void call_starts(struct thread *t)
+{
+	t->record->call_place = t->call_place;
+	t->record->call_began = calls_are_timed() ? __builtin_ia32_rdtsc() : 0;
+}
 
 long call_timed(const struct thread *t, uint64_t nr, uint64_t *ticks)
 {
 	const uint64_t *r = t->reg,
 		       args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
-	if (!times_calls())
+	if (!calls_are_timed())
 		return runtime_app_syscall((long)nr, args);
 	uint64_t began = __builtin_ia32_rdtsc();
 	long result = runtime_app_syscall((long)nr, args);
-	if (times_calls()) { /* it may be the one that forbids to look */
+	if (calls_are_timed()) { /* it may be the one that forbids to look */
 		uint64_t ended = __builtin_ia32_rdtsc();
 		/* another processor's counter may be behind */
 		*ticks += ended > began ? ended - began : 1;
@@ -33,6 +37,7 @@ void call_took(struct thread *t, uint64_t nr, uint64_t ticks)
 		return;
 	if (ticks && nr < RECORD_SYSCALLS) {
 		t->record->call_ticks[nr] += ticks;
+		called_took(t, ticks);
 		return;
 	}
 	t->record->calls_untimed++;

@@ -15,6 +15,7 @@
  */
 #include "engine/runtime/cache/memory.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/calls.h"
 #include "engine/runtime/os/signal.h"
 #include "engine/runtime/record/record.h"
 #include "engine/runtime/region/region.h"
@@ -226,7 +227,8 @@ static void own_record_leave(struct thread *t)
 	fresh->parent = RECORD_NONE, fresh->continues = 0, fresh->regions = 0;
 	part_begins(t, old, fresh, true);
 	fresh->calls = 0;
-	if (!stream_record_left(fresh) || !stream_calls_reopen(fresh, NULL) || !regions_moved(fresh))
+	if (!stream_record_left(fresh) || !stream_calls_reopen(fresh, NULL) || !called_reopen(fresh) ||
+	    !regions_moved(fresh))
 		die("no memory for a record of its own", t->pc);
 	rt.leaving = 0;
 	part_calls_move(false);

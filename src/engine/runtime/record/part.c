@@ -17,6 +17,7 @@
 #include "engine/runtime/cache/cache.h"
 #include "engine/runtime/cache/memory.h"
 #include "engine/runtime/inline/inline.h"
+#include "engine/runtime/os/calls.h"
 #include "engine/runtime/record/record.h"
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
@@ -202,6 +203,7 @@ static void change_part(struct thread *t)
 	if (!fresh)
 		die("the program ran more distinct basic blocks than the engine's record holds", t->pc);
 	part_begins(t, old, fresh, read);
+	called_part(old, fresh);
 	if (!read)
 		inexact("tare ended before the program");
 	move_calls(t, false);
