@@ -87,10 +87,12 @@ equal(order, sorted(order, reverse=True), "the places that take longest come fir
 where, _ = explained(PLACES)
 places = where["system_calls"]["places"]
 expected = {("call_places.c", line): n for line, n in marked("call_places.c").items() if n < 100}
+expected["", 0] = 17
 equal(counts(places, "getppid"), expected, "callers with and without a frame pointer, of a handler, a thread and a child: each line has its calls")
 stacks = {p["line"]: p["functions"] for p in places if p["name"] == "getppid"}
 by_count = {n: stacks[line] for (_, line), n in expected.items() if line in stacks}
 equal(by_count.get(3, [])[:4], ["syscall", "inner", "outer", "main"], "the functions of the stack, the innermost first")
+equal([p["functions"] for p in places if p["name"] == "getppid" and not p["line"]], [["[anonymous]"]], "code of no file has no caller: nothing is guessed")
 equal(by_count.get(5, [])[:3], ["syscall", "of_any_size", "main"], "a frame of any size has its caller")
 ok(by_count.get(7, [])[:2] == ["syscall", "handler"] and "main" in by_count.get(7, []), "a handler's stack goes on where the signal came", by_count)
 ok(by_count.get(13, [])[:2] == ["syscall", "thread"] and "main" not in by_count.get(13, []), "a thread's begins with the thread", by_count)

@@ -3,8 +3,8 @@
  * ends, and gives no sum of blocks that differs from the sum of threads. Regions take nothing from these sums and add nothing.
  *
  * Input: number of processes, then their entries, cut or not, then what the pages from RECORD_SPACE_OFFSET on begin with: a byte n and 4 n
- * bytes for each. Offsets in entries are taken modulo the number of pages, so that many of them hit; so are those of a record of regions, and its
- * numbers modulo 64, unless their highest bit is set.
+ * bytes for each. Offsets in entries are taken modulo the number of pages, so that many of them hit; so are those of a record of regions and of one
+ * of calls' stacks, and their numbers modulo 64, unless their highest bit is set.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "backend/engine/blocks.h"
+#include "backend/engine/called.h"
 #include "backend/engine/regions.h"
 #include "backend/engine/tally.h"
 #include "engine/inject/injection.h"
+#include "engine/wire/called.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -56,6 +58,37 @@ static void make_regions(int fd, uint64_t offset, uint64_t pages)
 		region.name_bytes = few(region.name_bytes);
 		write_at(fd, at, &region, sizeof region);
 	}
+}
+
+/* Likewise of calls' stacks. */
+static void make_called(int fd, uint64_t offset, uint64_t pages)
+{
+	struct record_called c;
+	if (offset >= RECORD_SPACE_OFFSET + pages * RECORD_PAGE ||
+	    pread(fd, &c, sizeof c, (off_t)offset) != (ssize_t)sizeof c)
+		return;
+	c.n_modules = few(c.n_modules), c.n_stacks = few(c.n_stacks);
+	c.modules = c.modules >> 63 ? c.modules : c.modules % (pages * RECORD_PAGE);
+	c.stacks = c.stacks >> 63 ? c.stacks : c.stacks % (pages * RECORD_PAGE);
+	write_at(fd, offset, &c, sizeof c);
+}
+
+/* "call TAB count TAB seconds", and below it not more frames than a stack has: "TAB offset TAB file"? */
+static void check_called(const struct view *view)
+{
+	const struct syscall_clock clock = {.ns_per_tick = 0.5, .ended = 1000};
+	struct str text = {0};
+	unsigned frames = RECORD_STACK_FRAMES + 1;
+	if (!called_write(view, true, &clock, &text) || (text.length && text.text[0] != '\n'))
+		abort();
+	for (const char *line = text.length ? text.text + 1 : ""; *line; line = strchr(line, '\n') + 1) {
+		const char *first = strchr(line, '\t'), *second = first ? strchr(first + 1, '\t') : NULL,
+			   *third = second ? strchr(second + 1, '\t') : NULL, *end = strchr(line, '\n');
+		frames = first == line ? frames + 1 : 0;
+		if (!second || !end || second > end || (third && third < end) || frames > RECORD_STACK_FRAMES)
+			abort();
+	}
+	str_free(&text);
 }
 
 /* The same counts with regions as without? */
@@ -105,7 +138,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct tally *tally = NULL;
 	struct tally_options options = {.children = true, .blocks = true, .code_lines = true, .machines = 2};
 	struct error err;
-	uint64_t regions[4] = {0};
+	uint64_t regions[4] = {0}, called[4] = {0};
 	struct record_regions layout = {0};
 	if (fd < 0)
 		fd = memfd_create("fuzz-record", MFD_CLOEXEC);
@@ -134,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		}
 		p.inexact &= 1;
 		regions[i] = p.regions = p.regions ? inside(p.regions, pages) : 0;
+		called[i] = p.called = p.called ? inside(p.called, pages) : 0;
 		write_at(fd, RECORD_PROCESSES_OFFSET + i * sizeof p, &p, sizeof p);
 	}
 	for (uint64_t page = 0; page < pages && size; page++) {
@@ -144,11 +178,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof regions / sizeof *regions; i++)
 		if (regions[i])
 			make_regions(fd, regions[i], pages);
+	for (size_t i = 0; i < sizeof called / sizeof *called; i++)
+		if (called[i])
+			make_called(fd, called[i], pages);
 	if (!injection_read(fd, &injection, &err))
 		return 0;
 	if (view_new(injection, &view, &err) && tally_new(view, &options, &tally, &err)) {
 		check_regions(view, tally);
 		check_shapes(view, tally);
+		check_called(view);
 		for (enum blocks_groups groups = BLOCKS_TOGETHER; groups <= BLOCKS_BY_THREAD; groups++) {
 			struct blocks *blocks;
 			struct str text = {0};

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/wire/called.h"
 #include "engine/wire/record.h"
 #include "engine/wire/region.h"
 #include "tap.h"
@@ -27,7 +28,8 @@ enum {
 	THREAD,
 	MODELS,
 	CHILD,
-	CHILD_COUNTERS
+	CHILD_COUNTERS,
+	CALLED = CHILD_COUNTERS /* there is no child then */
 };
 // clang-format on
 enum { PAGE_MOST = 255 * 4 };
@@ -202,6 +204,34 @@ static struct seed regions_damaged(void)
 	return s;
 }
 
+/* Two stacks of the same calls: from a file, where the thread's last one is that did not come back, and from memory of no file; and calls that
+ * there was no room for. */
+static struct seed called(void)
+{
+	const struct record_called header = {.n_modules = 1,
+					     .n_stacks = 2,
+					     .most_stacks = 2,
+					     .lost_calls = 3,
+					     .lost_ticks = 300,
+					     .modules = 128,
+					     .stacks = 512};
+	const struct record_module module = {.address = 0x1000, .length = 0x1000, .path = "/bin/x"};
+	const struct record_stack stacks[] = {
+		{.number = 39, .frames = 2, .calls = 5, .ticks = 50, .at = {0x1004, 0x1100}},
+		{.number = 39, .frames = 1, .calls = 7, .ticks = 70, .at = {0x9000}, .module = {RECORD_NONE}}};
+	const uint32_t call = 39 + 1;
+	const uint64_t began = 500, place = 1;
+	struct seed s = one(0);
+	s.process[0].called = CALLED;
+	put(&s, THREAD, offsetof(struct record_thread, call), &call, sizeof call);
+	put(&s, THREAD + 1, offsetof(struct record_thread, call_began) - RECORD_PAGE, &began, sizeof began);
+	put(&s, THREAD + 1, offsetof(struct record_thread, call_place) - RECORD_PAGE, &place, sizeof place);
+	put(&s, CALLED, 0, &header, sizeof header);
+	put(&s, CALLED, 128, &module, sizeof module);
+	put(&s, CALLED, 512, stacks, sizeof stacks);
+	return s;
+}
+
 static size_t written(const struct seed *s, uint8_t *out)
 {
 	uint8_t *to = out;
@@ -232,6 +262,7 @@ int main(int argc, char **argv)
 		{"regions-lost", regions_lost()},
 		{"regions-modelled", regions_modelled()},
 		{"regions-damaged", regions_damaged()},
+		{"called", called()},
 	};
 	// clang-format on
 	if (argc != 2 + check)

@@ -83,8 +83,8 @@ static void add_last(const struct view_process *p, uint64_t ended, struct record
 {
 	for (size_t t = 0; t < p->n_threads; t++) {
 		const struct record_thread *thread = p->threads[t].record;
-		if (thread->call && thread->call_began && !p->descendant && ended > thread->call_began &&
-		    thread->call_place && thread->call_place <= n) {
+		if (thread->call - 1 < RECORD_SYSCALLS && thread->call_began && !p->descendant &&
+		    ended > thread->call_began && thread->call_place && thread->call_place <= n) {
 			stacks[thread->call_place - 1].calls++;
 			stacks[thread->call_place - 1].ticks += ended - thread->call_began;
 		}
@@ -96,16 +96,15 @@ static bool add_process(struct called_sum *sum, const struct view_process *p, ui
 	struct record_called *head = injection_copy(p->injection, p->record->called, sizeof *head);
 	struct record_module *modules = NULL;
 	struct record_stack *stacks = NULL;
-	bool done = true;
+	bool done = true; /* also of what the program wrote over: nothing of it is told */
 	if (!head || head->n_modules > RECORD_CALLED_MODULES || head->n_stacks > RECORD_STACKS ||
 	    head->modules > RECORD_FILE_BYTES || head->stacks > RECORD_FILE_BYTES)
-		goto out; /* the program wrote over it */
+		goto out;
 	modules = injection_copy(p->injection, p->record->called + head->modules,
 				 (uint64_t)head->n_modules * sizeof *modules + 1);
 	stacks = injection_copy(p->injection, p->record->called + head->stacks,
 				(uint64_t)head->n_stacks * sizeof *stacks + 1);
-	done = modules && stacks;
-	if (!done)
+	if (!modules || !stacks)
 		goto out;
 	sum->any = true;
 	sum->lost_calls += head->lost_calls, sum->lost_ticks += head->lost_ticks;

@@ -95,7 +95,8 @@ static void find_caller(void *arg, uint32_t index)
 	char path[sizeof module.path + 1];
 	off_t at = (off_t)process->called;
 	uint32_t number = process->ask_module;
-	if (!at || pread(injection->how.fd, &head, sizeof head, at) != sizeof head || number >= head.n_modules ||
+	if (!at || at > (off_t)RECORD_FILE_BYTES ||
+	    pread(injection->how.fd, &head, sizeof head, at) != sizeof head || number >= head.n_modules ||
 	    number >= RECORD_CALLED_MODULES || head.modules > RECORD_FILE_BYTES)
 		return;
 	at += (off_t)(head.modules + number * sizeof module);

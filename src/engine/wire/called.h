@@ -48,7 +48,8 @@ static inline void record_called_lay_out(struct record_called *c, uint32_t limit
 	c->most_stacks = limited ? RECORD_STACKS_LIMITED : RECORD_STACKS;
 	c->modules = 4096;
 	c->stacks = c->modules + RECORD_CALLED_MODULES * sizeof(struct record_module);
-	c->bytes = (c->stacks + c->most_stacks * sizeof(struct record_stack) + 4095) & ~4095ull;
+	/* at least a byte more: what is read of it is never empty */
+	c->bytes = (c->stacks + c->most_stacks * sizeof(struct record_stack) + 4096) & ~4095ull;
 }
 
 /* The rule of a place in code: where its caller goes on, and with which stack and frame pointers. */

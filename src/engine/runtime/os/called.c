@@ -7,6 +7,8 @@
  *  2. Modules have numbers of their own, and are never forgotten: parts of the record and unloaded libraries
  *     change none. A module is known by its place, its file, and its part of that file.
  *  3. A thread's call_place is that of the call that it is making; 0: of none.
+ *  4. How many modules and stacks there are is kept in this process's own memory, too. A forked child's numbers
+ *     are those of the moment of the fork: its parent's record goes on.
  */
 #include "engine/wire/called.h"
 
@@ -31,6 +33,8 @@ static struct known_rule {
 	struct record_caller rule;
 } * rules;
 static uint32_t imported; /* of the record's modules, by its numbers */
+static uint32_t n_modules, n_stacks;
+static bool modules_lost; /* there was no room for one: stacks have no frames any more */
 
 static struct record_module *modules_of(struct record_called *c)
 {
@@ -51,19 +55,20 @@ static bool overlap(const struct record_module *a, const struct record_module *b
 static void add_module(const struct record_module *module)
 {
 	struct record_module *all = modules_of(called);
-	uint32_t n = called->n_modules;
 	bool replaces = false;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!memcmp(&all[i], module, sizeof *module))
+	for (uint32_t i = n_modules; i > 0 && !replaces; i--) {
+		if (!memcmp(&all[i - 1], module, sizeof *module))
 			return;
-		replaces |= overlap(&all[i], module);
+		replaces = overlap(&all[i - 1], module);
 	}
-	if (n == RECORD_CALLED_MODULES)
+	if (n_modules == RECORD_CALLED_MODULES) {
+		modules_lost = true;
 		return;
+	}
 	if (replaces)
 		memset(rules, 0, RULES * sizeof *rules);
-	all[n] = *module;
-	__atomic_store_n(&called->n_modules, n + 1, __ATOMIC_RELEASE);
+	all[n_modules] = *module;
+	__atomic_store_n(&called->n_modules, ++n_modules, __ATOMIC_RELEASE);
 }
 
 /* What a forked child has from its parent it has imported, too. */
@@ -76,7 +81,7 @@ static void import(void)
 
 static uint32_t module_at(uint64_t at)
 {
-	uint32_t n = called->n_modules;
+	uint32_t n = n_modules;
 	while (n && at - modules_of(called)[n - 1].address >= modules_of(called)[n - 1].length)
 		n--;
 	return n - 1; /* 0 - 1: RECORD_NONE */
@@ -132,15 +137,19 @@ static const struct known_rule *rule_of(uint64_t at)
 	return known;
 }
 
-static bool read_word(uint64_t at, uint64_t *out) { return safe_copy(out, (const void *)at, 8); }
+/* Where a thread of the program's may have to bring the page nothing is read: rt.lock is held. */
+static bool read_word(uint64_t at, uint64_t *out)
+{
+	return !rt.user_faults && safe_copy(out, (const void *)at, 8);
+}
 
 /* The caller's registers. False: there is none, or it is not known. */
 static bool step(const struct record_caller *rule, uint64_t *pc, uint64_t *sp, uint64_t *frame, bool *has_frame)
 {
 	uint64_t old = *sp;
 	if (rule->kind == RECORD_CALLER_SIGNAL)
-		return read_word(old + FRAME_RIP, pc) && read_word(old + FRAME_RBP, frame) &&
-		       read_word(old + FRAME_RSP, sp);
+		return (*has_frame = read_word(old + FRAME_RIP, pc) && read_word(old + FRAME_RBP, frame) &&
+				     read_word(old + FRAME_RSP, sp));
 	if (rule->kind != RECORD_CALLER_FOUND || (rule->by_frame && !*has_frame))
 		return false;
 	uint64_t cfa = (rule->by_frame ? *frame : old) + (uint64_t)(int64_t)rule->cfa;
@@ -158,7 +167,7 @@ static void walk(const struct thread *t, struct record_stack *out)
 {
 	uint64_t pc = t->pc, sp = t->reg[X86_RSP], frame = t->reg[X86_RBP];
 	bool has_frame = true, next = true; /* pc is executed next: it is no return address */
-	for (out->frames = 0; out->frames < RECORD_STACK_FRAMES;) {
+	for (out->frames = 0; out->frames < RECORD_STACK_FRAMES && !modules_lost;) {
 		uint64_t at = next ? pc : pc - 1;
 		const struct known_rule *known = at >= ADDRESS_LEAST ? rule_of(at) : NULL;
 		if (!known || (out->frames && known->module == RECORD_NONE))
@@ -187,16 +196,16 @@ static uint32_t stack_of(const struct record_stack *wanted)
 	uint64_t hash = mix(wanted->number, wanted->frames);
 	for (uint32_t i = 0; i < wanted->frames; i++)
 		hash = mix(hash, wanted->at[i]);
-	uint32_t mask = 2 * called->most_stacks - 1, n = called->n_stacks;
+	uint32_t mask = 2 * called->most_stacks - 1;
 	uint32_t slot = (uint32_t)hash & mask;
 	for (; slots[slot]; slot = (slot + 1) & mask)
 		if (same(&stacks_of(called)[slots[slot] - 1], wanted))
 			return slots[slot];
-	if (n == called->most_stacks)
+	if (n_stacks == called->most_stacks)
 		return 0;
-	stacks_of(called)[n] = *wanted;
-	__atomic_store_n(&called->n_stacks, n + 1, __ATOMIC_RELEASE);
-	return slots[slot] = n + 1;
+	stacks_of(called)[n_stacks] = *wanted;
+	__atomic_store_n(&called->n_stacks, ++n_stacks, __ATOMIC_RELEASE);
+	return slots[slot] = n_stacks;
 }
 
 void called_from(struct thread *t, uint64_t nr)
@@ -259,12 +268,12 @@ bool called_reopen(struct record_process *process)
 		return true;
 	if (!(called = fresh(process)))
 		return false;
-	memcpy(modules_of(called), modules_of(old), old->n_modules * sizeof *modules_of(old));
-	for (uint32_t i = 0; i < old->n_stacks; i++) {
+	memcpy(modules_of(called), modules_of(old), n_modules * sizeof *modules_of(old));
+	for (uint32_t i = 0; i < n_stacks; i++) {
 		stacks_of(called)[i] = stacks_of(old)[i];
 		stacks_of(called)[i].calls = stacks_of(called)[i].ticks = 0;
 	}
-	called->n_modules = old->n_modules, called->n_stacks = old->n_stacks;
+	called->n_modules = n_modules, called->n_stacks = n_stacks;
 	imported = 0; /* in a record of its own modules are numbered anew */
 	sys2(SYS_munmap, old, old->bytes);
 	return true;
@@ -276,3 +285,5 @@ void called_part(struct record_process *old, struct record_process *fresh_part)
 	old->called = 0;
 	imported = 0; /* modules are numbered anew */
 }
+
+void called_orphan(void) { called = NULL; }

@@ -32,7 +32,8 @@ void called_took(struct thread *t, uint64_t ticks);
 bool called_open(struct record_process *process);
 bool called_reopen(struct record_process *process);
 void called_part(struct record_process *old, struct record_process *fresh);
-void called_fork(void); /* before a copy of the process is made; under rt.lock */
+void called_fork(void);   /* before a copy of the process is made; under rt.lock */
+void called_orphan(void); /* in a child that has no record */
 
 void system_call_32(struct thread *t, uint32_t block, uint64_t next);
 

@@ -45,6 +45,7 @@ static void child_begin(struct thread *t, struct record_process *process)
 				MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_FIXED_ | MAP_NORESERVE_, (uint64_t)-1, 0)))
 			sys1(SYS_exit_group, 125);
 		stream_orphan(t);
+		called_orphan();
 		return;
 	}
 	regions_recounted(t);
