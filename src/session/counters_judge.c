@@ -87,11 +87,18 @@ static void take_point(struct counters_study *c, struct case_of_event *of, const
 		.others = others};
 }
 
-static double mean_of(const struct judged_point *p)
+/* What nine of ten executions show, or all of them on average: one that was disturbed does not move it. */
+static double usual_of(const struct judged_point *p)
 {
 	double sum = 0;
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
+		size_t same = 0;
+		for (size_t k = 0; k < p->n; k++)
+			same += p->observed[k] == p->observed[i];
+		if (10 * same >= 9 * p->n)
+			return p->observed[i];
 		sum += p->observed[i];
+	}
 	return sum / (double)p->n;
 }
 
@@ -124,7 +131,7 @@ static bool add_starts(struct counters_study *c, struct case_of_event *of, const
 		if (!row || !row->beyond_start)
 			continue;
 		const struct judged_point *least = smallest(of, p);
-		starts[i] = least ? mean_of(least) - least->predicted : NAN;
+		starts[i] = least ? usual_of(least) - least->predicted : NAN;
 	}
 	for (size_t i = 0; i < of->event.n_points; i++)
 		of->points[i].predicted += starts[i];
@@ -141,8 +148,11 @@ static bool collect(struct counters_study *c, const struct kept_point *first, st
 				     .predictions = calloc((n + 1) * (names + 1), sizeof *of->predictions)};
 	if (!of->points || !of->others || !of->predictions)
 		return error_no_memory(err);
-	of->event = (struct judged_event){
-		.event = first->event, .points = of->points, .others = of->others, .n_others = names};
+	of->event = (struct judged_event){.event = first->event,
+					  .points = of->points,
+					  .others = of->others,
+					  .n_others = names,
+					  .source = first->source};
 	for (size_t i = 0; i < names; i++)
 		if (!(of->others[i] = arena_printf(&c->found.arena, "%s:u", c->names.items[i])))
 			return error_no_memory(err);

@@ -297,6 +297,58 @@ static bool judge_kernels(const struct judged_event *event, bool known, struct v
 	return false;
 }
 
+/* Executions that are not exact; INFINITY: one of them is too far off, or shows nothing at all. */
+static double odd_of(const struct judged_point *p)
+{
+	double odd = 0;
+	for (size_t k = 0; k < p->n; k++) {
+		double off = fabs(p->observed[k] - p->predicted);
+		if (off > VERDICT_ODD_EVENTS || (off > 0 && p->observed[k] == 0))
+			return INFINITY;
+		odd += off > 0;
+	}
+	return odd;
+}
+
+/* No more than one, or than this share of the executions. */
+static bool are_few(double odd, double executions, double share) { return odd <= fmax(1, share * executions); }
+
+/* Likewise of all sizes of a kernel together: what one kernel does again and again is a fault. */
+static bool are_few_of_kernel(const struct fit *fit, const char *kernel)
+{
+	double executions = 0, odd = 0;
+	for (size_t i = 0; i < fit->n; i++) {
+		const struct judged_point *p = &fit->event->points[fit->points[i].index];
+		if (strcmp(p->kernel, kernel) == 0)
+			executions += (double)p->n, odd += odd_of(p);
+	}
+	return are_few(odd, executions, VERDICT_ODD_MOST);
+}
+
+/* Exact but for a few executions, which something else disturbed: at any size alike, else it grows with the count. The
+ * engine and models are not disturbed. */
+static bool exact_but_for_few(const struct fit *fit, struct verdict *v)
+{
+	double executions = 0, odd[2] = {0, 0};
+	if (fit->event->source != SOURCE_HW && fit->event->source != SOURCE_OS)
+		return false;
+	for (size_t i = 0; i < fit->n; i++) {
+		const struct judged_point *p = &fit->event->points[fit->points[i].index];
+		double here = odd_of(p);
+		if (!are_few(here, (double)p->n, VERDICT_ODD_OF_SIZE) ||
+		    (here > 0 && !are_few_of_kernel(fit, p->kernel)))
+			return false;
+		executions += (double)p->n;
+		odd[i >= fit->n / 2] += here;
+	}
+	if (executions < VERDICT_EXACT_LEAST || odd[0] + odd[1] > VERDICT_ODD_MOST * executions ||
+	    odd[1] > VERDICT_ODD_GROWS * fmax(odd[0], 1))
+		return false;
+	v->sometimes = (odd[0] + odd[1]) / executions;
+	v->usable_from = v->offset = v->half_width = 0;
+	return is(v, VERDICT_EXACT);
+}
+
 static bool any_moves(const struct fit *fit) { return fit->n && fit->points[fit->n - 1].x > 0; }
 
 /* Without a prediction: nothing but what other levels' predictions say. */
@@ -352,7 +404,7 @@ bool verdict_judge(const struct judged_event *event, struct verdict *out)
 		double overhead;
 		if (out->kind == VERDICT_NOISY && isinf(out->usable_from) && bounded(&fit, &overhead))
 			out->usable_from = overhead / VERDICT_USABLE; /* beyond all tested sizes */
-		if (out->kind == VERDICT_NOISY && out->shape == SHAPE_NONE)
+		if (out->kind == VERDICT_NOISY && out->shape == SHAPE_NONE && !exact_but_for_few(&fit, out))
 			shape_excess(&fit, out);
 	}
 	free(form);

@@ -5,7 +5,10 @@
  * process of its own (Nieto et al., phases 2, 3 and 5; Korn et al., 2001). All points of one event by one
  * interface are judged together. In the order in which they are tried:
  *
- *     exact             y = x, each time
+ *     exact             y = x, each time; or, of counters and the kernel's accounts, in VERDICT_EXACT_LEAST
+ *                       executions and more, each time but in VERDICT_ODD_MOST of them (of those of each kernel,
+ *                       too; VERDICT_ODD_OF_SIZE of one size's; of either one), by VERDICT_ODD_EVENTS at most, never
+ *                       by all, and no more often where counts are large
  *     counts nothing    y = 0, each time, though x > 0
  *     wrong: stuck      y is the same, whatever x
  *     noisy             mean(y) = x. Usable from N events on: |mean(y) − x| + t · s ≤ 5 % of x at all tested x ≥ N
@@ -48,6 +51,11 @@
 
 static const double VERDICT_ALPHA = 1e-6; /* a clean counter fails one form this often, at most */
 static const double VERDICT_USABLE = 0.05;
+/* A page that had to be read, or a switch more, in one execution of a thousand is no noise of the counter: two looks
+ * at the same machine would find it exact once, and noisy once. */
+static const double VERDICT_EXACT_LEAST = 1000, VERDICT_ODD_MOST = 0.005, VERDICT_ODD_OF_SIZE = 0.02,
+		    VERDICT_ODD_EVENTS = 5;
+static const double VERDICT_ODD_GROWS = 4; /* from the smaller half of the points to the larger */
 
 enum verdict_kind {
 	VERDICT_UNJUDGED, /* no kernel moves it, or nothing was observed: `why` */
@@ -138,6 +146,7 @@ struct judged_event {
 	const char *const *others; /* events that it may be mixed up with; itself is passed over */
 	size_t n_others;
 	const char *witness; /* of what is not predicted: what else says that the count is reasonable; NULL */
+	enum source source;  /* of counters and the kernel's accounts others may disturb a few executions */
 };
 
 struct verdict {
@@ -153,7 +162,7 @@ struct verdict {
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM, RESTARTS and CURVE: seen */
 	/* WRONG (of EXCESS: too much) in this share of the executions, whose shape and parameters these are; 0: in
-	 * all */
+	 * all. Of EXACT: the share that is not */
 	double sometimes;
 	double period; /* of DROPS, RESOLUTION, EACH, BEYOND, SHIFTS, STOPS, POWER_LAW and CURVE */
 	/* predicted events; 0: from the first on; INFINITY: at no tested size. Of all kinds with a prediction */

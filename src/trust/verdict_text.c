@@ -294,13 +294,17 @@ void verdict_text(const struct judged_event *e, const struct verdict *v, char *o
 		say(w, "%s: ", v->only);
 	if (v->only && v->only_kind == VERDICT_NOTHING)
 		say(w, "counts nothing");
-	if (v->sometimes > 0)
+	if (v->sometimes > 0 && v->kind != VERDICT_EXACT)
 		say(w, "in %.3g %% of the executions it ", 100 * v->sometimes);
 	say_shape(w, e, v);
 	switch (v->kind) {
 	case VERDICT_UNJUDGED:
 	case VERDICT_NOT_COUNTED: say(w, "%s", v->why ? v->why : "no verdict"); break;
-	case VERDICT_EXACT: break;
+	case VERDICT_EXACT:
+		if (v->sometimes > 0)
+			say(w, "in all but %.0f of %zu executions",
+			    nearbyint(v->sometimes * (double)v->executions), v->executions);
+		break;
 	case VERDICT_OFFSET:
 		say(w, v->half_width > 0 ? "%+.6g ± %.3g" : "%+.15g", v->offset, v->half_width);
 		break;

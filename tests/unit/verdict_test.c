@@ -450,6 +450,86 @@ static void no_data(void)
 	equal_text(text, "", "a text of one byte is empty");
 }
 
+/* Clean counts, of which `odd` executions show so many more, every `step`-th point (from `first` on) one of them. */
+static struct verdict with_odd_at(size_t n, size_t odd, double more, size_t first, size_t step, enum source source,
+				  char text[300])
+{
+	static struct world w;
+	simulate(&w, INSTRUCTIONS, 1, n, clean, false, 1);
+	for (size_t i = 0; i < odd; i++)
+		w.observed[(first + i * step) % POINTS][i % n] += more;
+	w.event.source = source;
+	return judge(&w, text);
+}
+
+static struct verdict with_odd(size_t n, size_t odd, double more, enum source source, char text[300])
+{
+	return with_odd_at(n, odd, more, 0, 7, source, text);
+}
+
+static void few_are_odd(void)
+{
+	char text[300];
+	struct verdict v = with_odd(100, 1, 1, SOURCE_OS, text);
+	ok(v.kind == VERDICT_EXACT && v.usable_from == 0 && v.offset == 0,
+	   "one execution of 3000 with one more is no noise");
+	equal_text(text, "in all but 1 of 3000 executions", "… and is told");
+	v = with_odd_at(100, 15, -5, 0, 2, SOURCE_HW, text);
+	ok(v.kind == VERDICT_EXACT, "nor are 15 of them with five less, three of each kernel (%s)", text);
+	v = with_odd(100, 1, -6, SOURCE_HW, text);
+	ok(v.kind == VERDICT_NOISY, "so is one that is farther off (%s)", text);
+	v = with_odd(34, 1, 1, SOURCE_HW, text);
+	ok(v.kind == VERDICT_EXACT, "one of 1020 is none (%s)", text);
+	v = with_odd(33, 1, 1, SOURCE_HW, text);
+	ok(v.kind == VERDICT_NOISY, "one of fewer than 1000 is (%s)", text);
+	v = with_odd(100, 1, 1, SOURCE_EXACT, text);
+	ok(v.kind == VERDICT_NOISY, "of the engine one is one too many (%s)", text);
+	v = with_odd(100, 1, 1, SOURCE_MODEL, text);
+	ok(v.kind == VERDICT_NOISY, "and of a model (%s)", text);
+}
+
+/* Few of all executions, and yet a fault: they are of one size, or one kernel, or the large counts. */
+static void few_are_a_fault(void)
+{
+	static struct world w;
+	char text[300];
+	struct verdict v = with_odd_at(100, 2, 1, 9, 0, SOURCE_HW, text);
+	ok(v.kind == VERDICT_EXACT, "two of 100 of one size may be disturbed (%s)", text);
+	v = with_odd_at(100, 3, 1, 9, 0, SOURCE_HW, text);
+	ok(v.kind != VERDICT_EXACT, "three of 100 of one size are a fault of that size (%s)", text);
+	v = with_odd_at(100, 3, 1, SIZES, 1, SOURCE_HW, text);
+	ok(v.kind == VERDICT_EXACT, "three of 600 of one kernel may be disturbed (%s)", text);
+	v = with_odd_at(100, 4, 1, SIZES, 1, SOURCE_HW, text);
+	ok(v.kind != VERDICT_EXACT, "four of 600 are a fault on that kernel (%s)", text);
+	v = with_odd_at(100, 4, 1, SIZES - 1, SIZES, SOURCE_HW, text);
+	ok(v.kind == VERDICT_EXACT, "four at the largest sizes are by chance (%s)", text);
+	v = with_odd_at(100, 5, 1, SIZES - 1, SIZES, SOURCE_HW, text);
+	ok(v.kind != VERDICT_EXACT, "five, and none at the smaller ones, grow with the count (%s)", text);
+	/* of kernels with one size each, one execution of each: 15 of 3000, and 16 */
+	static char own[POINTS][12];
+	for (size_t odd = 15; odd <= 16; odd++) {
+		simulate(&w, INSTRUCTIONS, 1, 100, clean, false, 1);
+		w.event.source = SOURCE_HW;
+		for (size_t p = 0; p < POINTS; p++) {
+			snprintf(own[p], sizeof own[p], "kernel-%zu", p);
+			w.points[p].kernel = own[p];
+			w.observed[p][0] += p % 2 ? p == 15 && odd == 16 : 1;
+		}
+		v = judge(&w, text);
+		ok((v.kind == VERDICT_EXACT) == (odd == 15), "%zu of 3000 are %s (%s)", odd,
+		   odd == 15 ? "few" : "too many", text);
+	}
+	/* a counter that did not count in an execution, where only 4 events took place */
+	for (size_t dead = 0; dead < 2; dead++) {
+		simulate(&w, LOADS, 1, 100, clean, false, 1);
+		w.event.source = SOURCE_HW;
+		w.observed[0][0] = dead ? 0 : 1;
+		v = judge(&w, text);
+		ok((v.kind == VERDICT_EXACT) == !dead, "one execution shows %s of four events (%s)",
+		   dead ? "none" : "one", text);
+	}
+}
+
 static void trusts(void)
 {
 	ok(verdict_trust(VERDICT_EXACT, false, 0, 5) == TRUST_VERIFIED, "exact: verified");
@@ -516,6 +596,8 @@ int main(int argc, char **argv)
 	name_faults();
 	thresholds();
 	no_data();
+	few_are_odd();
+	few_are_a_fault();
 	trusts();
 	accuse_no_clean_one(argc > 1 ? atoi(argv[1]) : 1);
 	return done();
