@@ -325,8 +325,8 @@ static bool are_few_of_kernel(const struct fit *fit, const char *kernel)
 	return are_few(odd, executions, VERDICT_ODD_MOST);
 }
 
-/* Exact but for a few executions, which something else disturbed: at any size alike, else it grows with the count. The
- * engine and models are not disturbed. */
+/* Exact but for a few executions, which something else disturbed: at any size alike, else it grows with the
+ * count. The engine and models are not disturbed. */
 static bool exact_but_for_few(const struct fit *fit, struct verdict *v)
 {
 	double executions = 0, odd[2] = {0, 0};

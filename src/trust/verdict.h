@@ -14,7 +14,7 @@
  *     noisy             mean(y) = x. Usable from N events on: |mean(y) − x| + t · s ≤ 5 % of x at all tested x ≥ N
  *                       (Korn, Table 2: "the number at which … is within 5 %, and stays there")
  *     offset            y = x + o
- *     proportional      y = k·x, y = o + k·x, y = x + u (u: interrupts and faults of that execution),
+ *     proportional      y = k·x, y = o + k·x, y = x + k·u (u: interrupts and faults of that execution),
  *                       y = x + r·T (T: its CPU time, r: a timer's rate), y = x + what is predicted for another event,
  *                       y = x + k·n (n: the kernel's size), y = x ± ⌊x / m⌋, or y = x + o + k·u with large k: what
  *                       the kernel executes
@@ -22,12 +22,14 @@
  *                       y = x + y of the execution before, x of the execution before, or x + a share of that;
  *                       the mean of both; the largest x so far; r more with each execution;
  *                       x with one bit that never moves, some bits flipped, a sign, its bytes or halves in reverse
- *                       order, in Gray code, in decimal digits, in single precision, or rounded to a power of two;
+ *                       order, in Gray code, rotated, in decimal digits, in its first decimal digits alone, in
+ *                       single precision, or rounded to a power of two;
  *                       y = x mod m; y = min(x, c); y = max(x, c); from a size on x + c, or c;
  *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
  *                       period; y falls behind x from a size on, or grows k times as fast; another share of x in
  *                       each execution, from the first event or from a size on; c·x^p, or another curve: more or
- *                       fewer for each event the more there are; one of these, or no form, in some of the executions; a difference that depends on the size and never varies; or no such form
+ *                       fewer for each event the more there are; one of these, or no form, in some of the
+ *                       executions; a difference that depends on the size and never varies; or no such form
  *     unpredictable     there is no x: Nieto's phase 7, another witness is needed
  *     not counted       no execution gave a y: the measurement was refused
  *
@@ -51,8 +53,8 @@
 
 static const double VERDICT_ALPHA = 1e-6; /* a clean counter fails one form this often, at most */
 static const double VERDICT_USABLE = 0.05;
-/* A page that had to be read, or a switch more, in one execution of a thousand is no noise of the counter: two looks
- * at the same machine would find it exact once, and noisy once. */
+/* A page that had to be read, or a switch more, in one execution of a thousand is not noise of the counter: two
+ * looks at the same machine would find it exact once, and noisy once. */
 static const double VERDICT_EXACT_LEAST = 1000, VERDICT_ODD_MOST = 0.005, VERDICT_ODD_OF_SIZE = 0.02,
 		    VERDICT_ODD_EVENTS = 5;
 static const double VERDICT_ODD_GROWS = 4; /* from the smaller half of the points to the larger */
@@ -75,7 +77,7 @@ enum verdict_shape {
 	/* of PROPORTIONAL */
 	SHAPE_TIMES,      /* factor · x + offset */
 	SHAPE_ALSO,       /* x + factor · `other`'s events */
-	SHAPE_INTERRUPTS, /* x + 1 for each interrupt or fault, or x - 1 (factor) */
+	SHAPE_INTERRUPTS, /* x + factor for each interrupt or fault, to the last event */
 	SHAPE_TICKS,      /* x + 1 for each tick of the timer: `factor` a second of CPU time */
 	SHAPE_TURNS,      /* x + factor · size: each turn of a kernel's loop counts so many too much */
 	SHAPE_EACH,       /* x + 1 for each `period` events, or x - 1 (factor) */
@@ -105,6 +107,8 @@ enum verdict_shape {
 	SHAPE_HALVES,      /* its low `bits` bits, the upper half of them below the lower one */
 	SHAPE_DECIMAL,     /* four bits for each decimal digit */
 	SHAPE_SINGLE,      /* rounded to a floating-point number of `bits` bits */
+	SHAPE_DIGITS,      /* its first `bits` decimal digits, the others are 0 */
+	SHAPE_ROTATED,     /* its low `bits` bits, rotated left by `offset` */
 	SHAPE_FLIPPED,     /* the bits of `offset` are the other way round */
 	SHAPE_SUM,         /* `other`'s and `another`'s events */
 	SHAPE_DIFFERENCE,  /* |`other`'s − `another`'s| events */
@@ -158,7 +162,7 @@ struct verdict {
 	size_t other;       /* index into others */
 	size_t another;     /* of SUM, DIFFERENCE, LARGER, SMALLER: likewise */
 	bool also_other;    /* of TIMES: `other` instead of the event would look the same on these kernels */
-	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES, HALVES, SINGLE */
+	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES, HALVES, SINGLE, ROTATED, DIGITS */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM, RESTARTS and CURVE: seen */
 	/* WRONG (of EXCESS: too much) in this share of the executions, whose shape and parameters these are; 0: in

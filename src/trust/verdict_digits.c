@@ -13,6 +13,8 @@ enum {
 	BIT_POINTS_LEAST = 2, /* points that differ from the truth, with predictions of their own */
 	POWERS_POINTS_LEAST = 4,
 	CODE_POINTS_LEAST = 4,
+	DIGITS_LEAST = 2,
+	DIGITS_MOST = 14,
 };
 
 static const double POWERS_RANGE = 100; /* largest to smallest count */
@@ -160,6 +162,22 @@ static double decimal(double x)
 	return (double)out;
 }
 
+/* by: 1 … bits - 1, to the left. */
+static double rotated(double x, unsigned bits, unsigned by)
+{
+	uint64_t all = ~(uint64_t)0 >> (64 - bits), count = (uint64_t)x & all;
+	return (double)((count << by | count >> (bits - by)) & all);
+}
+
+/* The first digits of x, rounded to the nearest of them, or down. */
+static double first_digits(double x, unsigned digits, bool down)
+{
+	double unit = 1;
+	while (x / unit >= pow(10, digits))
+		unit *= 10;
+	return unit * (down ? floor(x / unit) : nearbyint(x / unit));
+}
+
 static double single(double x) { return (double)(float)x; }
 
 static bool holds_code(const struct fit *fit, const double *form, enum verdict_shape shape, struct verdict *v)
@@ -181,6 +199,35 @@ static const struct {
 	{decimal, SHAPE_DECIMAL, 0},
 	{single, SHAPE_SINGLE, FLT_MANT_DIG},
 };
+
+static bool are_digits(const struct fit *fit, double *form, struct verdict *v)
+{
+	for (unsigned digits = DIGITS_LEAST; digits <= DIGITS_MOST; digits++)
+		for (int down = 0; down < 2; down++) {
+			for (size_t i = 0; i < fit->n; i++)
+				form[i] = first_digits(fit->points[i].x, digits, down);
+			if (holds_code(fit, form, SHAPE_DIGITS, v)) {
+				v->bits = digits;
+				return true;
+			}
+		}
+	return false;
+}
+
+static bool is_rotated(const struct fit *fit, double *form, struct verdict *v)
+{
+	for (unsigned bits = 16; bits <= 64; bits *= 2)
+		for (unsigned by = 1; by < bits; by++) {
+			for (size_t i = 0; i < fit->n; i++)
+				form[i] = rotated(fit->points[i].x, bits, by);
+			if (holds_code(fit, form, SHAPE_ROTATED, v)) {
+				v->bits = bits;
+				v->offset = by;
+				return true;
+			}
+		}
+	return false;
+}
 
 /* Each count is the truth, written in another way. It never varies: noise would be turned into any other count. */
 bool shape_code(const struct fit *fit, double *form, struct verdict *v)
@@ -204,6 +251,8 @@ bool shape_code(const struct fit *fit, double *form, struct verdict *v)
 			return true;
 		}
 	}
+	if (are_digits(fit, form, v) || is_rotated(fit, form, v))
+		return true;
 	if (!(first->mean >= 0 && first->mean < ldexp(1, STUCK_BIT_MOST + 1)))
 		return false;
 	uint64_t flipped = (uint64_t)first->mean ^ (uint64_t)first->x;

@@ -21,31 +21,35 @@ static const struct judged_point *judged(const struct fit *fit, size_t i)
 
 /* ---- what an execution's own account explains ---- */
 
-/* y − x = u, or −u, in each execution, and u is not always the same (that would be an offset). */
-static bool explained_by_interrupts(const struct fit *fit, double sign)
+/* y − x = k·u for a whole k, in each execution, and u is not always the same (that would be an offset). */
+static bool explained_by_interrupts(const struct fit *fit, double *each)
 {
 	double least = INFINITY, most = -INFINITY;
+	*each = NAN;
 	for (size_t i = 0; i < fit->n; i++) {
 		const struct judged_point *p = judged(fit, i);
 		if (!p->interrupts)
 			return false;
 		for (size_t k = 0; k < p->n; k++) {
-			least = fmin(least, p->interrupts[k]);
-			most = fmax(most, p->interrupts[k]);
-			if (p->observed[k] - p->predicted != sign * p->interrupts[k])
+			double u = p->interrupts[k], off = p->observed[k] - p->predicted;
+			least = fmin(least, u);
+			most = fmax(most, u);
+			if (u > 0 && isnan(*each))
+				*each = off / u;
+			if (off != (u > 0 ? *each * u : 0))
 				return false;
 		}
 	}
-	return least < most;
+	return least < most && *each != 0 && *each == floor(*each);
 }
 
 bool shape_interrupts(const struct fit *fit, struct verdict *v)
 {
-	bool more = explained_by_interrupts(fit, 1);
-	if (!more && !explained_by_interrupts(fit, -1))
+	double each;
+	if (!explained_by_interrupts(fit, &each))
 		return false;
 	v->shape = SHAPE_INTERRUPTS;
-	v->factor = more ? 1 : -1;
+	v->factor = each;
 	return true;
 }
 
@@ -183,7 +187,8 @@ bool shape_resolution(const struct fit *fit, struct verdict *v)
 	struct steps s = steps_of(fit, false);
 	bool down = s.least_deficit >= 0 && s.most_deficit < s.period && s.most_deficit > 0;
 	bool up = s.most_deficit <= 0 && s.least_deficit > -s.period && s.least_deficit < 0;
-	if (!(s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST && (down || up)))
+	bool nearest = s.most_deficit <= s.period / 2 && s.least_deficit >= -s.period / 2;
+	if (!(s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST && (down || up || nearest)))
 		return false;
 	v->shape = SHAPE_RESOLUTION;
 	v->period = s.period;

@@ -51,6 +51,8 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_HALVES] = "halves",
 	[SHAPE_DECIMAL] = "decimal",
 	[SHAPE_SINGLE] = "single",
+	[SHAPE_DIGITS] = "digits",
+	[SHAPE_ROTATED] = "rotated",
 	[SHAPE_FLIPPED] = "flipped",
 	[SHAPE_SUM] = "sum",
 	[SHAPE_DIFFERENCE] = "difference",
@@ -163,8 +165,14 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_TIMES: say_times(w, e, v); break;
 	case SHAPE_ALSO: say_also(w, e, v); break;
 	case SHAPE_INTERRUPTS:
-		say(w, v->factor > 0 ? "counts one more for each interrupt or fault"
-				     : "misses one event for each interrupt or fault");
+		if (fabs(v->factor) == 1)
+			say(w, v->factor > 0 ? "counts one more for each interrupt or fault"
+					     : "misses one event for each interrupt or fault");
+		else
+			say(w,
+			    v->factor > 0 ? "counts %.15g more for each interrupt or fault"
+					  : "misses %.15g events for each interrupt or fault",
+			    fabs(v->factor));
 		break;
 	case SHAPE_TICKS:
 		say(w, "counts one more for each tick of the timer (about %.0f a second)", v->factor);
@@ -201,6 +209,8 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 	case SHAPE_HALVES: say(w, "shows the two halves of its %u bits in reverse order", v->bits); break;
 	case SHAPE_DECIMAL: say(w, "shows decimal digits of four bits each"); break;
 	case SHAPE_SINGLE: say(w, "shows %u bits only: floating point in single precision", v->bits); break;
+	case SHAPE_DIGITS: say(w, "shows %u decimal digits only", v->bits); break;
+	case SHAPE_ROTATED: say(w, "shows its %u bits rotated left by %.0f", v->bits, v->offset); break;
 	case SHAPE_FLIPPED: say(w, "flips the bits %#llx of each count", (unsigned long long)v->offset); break;
 	case SHAPE_LEAKS: say(w, "adds %.3g %% of the events of the execution before", 100 * v->factor); break;
 	case SHAPE_BEFORE: say(w, "shows the events of the execution before"); break;

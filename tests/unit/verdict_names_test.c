@@ -95,6 +95,28 @@ FAULT(logarithm, floor(100 * log2(x + 1)))
 FAULT(quadratic, x + floor(x * x / 1000))
 FAULT(upper_word, x + ldexp(1, 32))
 
+/* chosen last a third time */
+static double rotated_right(double x, unsigned by)
+{
+	return (double)((uint32_t)(uint64_t)x >> by | (uint32_t)(uint64_t)x << (32 - by));
+}
+static double six_digits(double x)
+{
+	char text[32];
+	snprintf(text, sizeof text, "%.5e", x);
+	double nearest = strtod(text, NULL);
+	double unit = x < 1e6 ? 1 : pow(10, floor(log10(x)) - 5);
+	return planting.which % 2 ? unit * floor(x / unit) : nearest;
+}
+FAULT(alternately_halved, planting.executions++ % 2 ? floor(x / 2) : x)
+FAULT(many_missed, x - (2 + 11 * planting.which) * u)
+FAULT(some_more_each, x + (2 + planting.which) * u)
+FAULT(rotated, rotated_right(x, planting.which + 1))
+FAULT(few_digits, six_digits(x))
+FAULT(rounded, 1000 * nearbyint(x / 1000))
+FAULT(rounded_at_800, 1000 * floor(x / 1000 + 0.2))
+FAULT(rotated_but_one, rotated_right(x, 5) + (x > 1e5))
+
 // clang-format off: a table, a row a line
 static const struct {
 	const char *name;
@@ -198,6 +220,18 @@ static const struct {
 	{"a square besides", quadratic, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_CURVE,
 	 "is not linear: it shows 1.02 times the events at 41, 5.3e+04 times at 53000024", 0, 0},
 	{"a one in the upper word", upper_word, LOADS, 1, VERDICT_OFFSET, SHAPE_NONE, "+4294967296", 0, 0},
+	{"each other execution halved", alternately_halved, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_TIMES,
+	 "in 50 %% of the executions it counts half of the events", 0, 0},
+	{"many events lost for each interrupt", many_missed, INSTRUCTIONS, 1000, VERDICT_PROPORTIONAL,
+	 SHAPE_INTERRUPTS, "misses %u events for each interrupt or fault", 2, 11},
+	{"some more for each interrupt", some_more_each, LOADS, 1, VERDICT_PROPORTIONAL, SHAPE_INTERRUPTS,
+	 "counts %u more for each interrupt or fault", 2, 1},
+	{"a rotated word", rotated, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_ROTATED,
+	 "shows its 32 bits rotated left by %u", 31, -1u},
+	{"six decimal digits", few_digits, INSTRUCTIONS, 997, VERDICT_WRONG, SHAPE_DIGITS,
+	 "shows 6 decimal digits only", 0, 0},
+	{"rounded to the nearest 1000", rounded, INSTRUCTIONS, 1, VERDICT_NOISY, SHAPE_RESOLUTION,
+	 "counts in steps of 1000; within 5 %% from 20000 on", 0, 0},
 	{"48 bits", wraps_48, INSTRUCTIONS, 1e9, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^48", 0, 0},
 };
 // clang-format on
@@ -385,6 +419,23 @@ static void near_codes(void)
 	struct verdict v = verdict_of(INSTRUCTIONS, 1, 10, gray_code_noisy, true, text);
 	ok(verdict_accuses(v.kind) && v.shape != SHAPE_GRAY, "counts that vary are no Gray code (%s)", text);
 	static struct world w;
+	planting.which = 1;
+	simulate(&w, LOADS, 1, 10, some_more_each, true, 1);
+	for (size_t p = 0; p < POINTS; p++)
+		w.observed[p][9]++;
+	v = judge(&w, text);
+	ok(v.shape != SHAPE_INTERRUPTS, "three for each interrupt but one have another cause (%s)", text);
+	simulate(&w, LOADS, 1, 10, two_more, true, 1);
+	for (size_t p = 0; p < POINTS; p++)
+		for (size_t k = 0; k < 10; k++)
+			w.interrupts[p][k] = 2 + 2 * (double)(k % 3),
+			w.observed[p][k] = w.points[p].predicted + 1 + (double)(k % 3);
+	v = judge(&w, text);
+	ok(v.shape != SHAPE_INTERRUPTS, "nor does half an event for each (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 997, 3, rounded_at_800, true, text);
+	ok(v.shape != SHAPE_RESOLUTION, "what is off by more than half a step is not rounded (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 3, rotated_but_one, true, text);
+	ok(verdict_accuses(v.kind) && v.shape != SHAPE_ROTATED, "nor is a word rotated and one more (%s)", text);
 	planting.which = 0;
 	simulate(&w, INSTRUCTIONS, 1, 3, flipped, true, 1);
 	w.event.n_points = 2;
