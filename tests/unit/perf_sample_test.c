@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
+#include <sched.h>
 #include <signal.h>
 
 #include "backend/sampling.h"
@@ -728,6 +730,40 @@ static void test_hit_together(void)
 	perf->sampling->end(s2);
 }
 
+/* Several rings of a CPU are each smaller than one alone: each asks to be read before it is full. */
+static void test_rings_wake(void)
+{
+	struct sampled_event asked[4];
+	struct sampling_request r = {.events = asked, .n_events = 4};
+	struct sampling *s = NULL;
+	struct sampling_account accounts[4] = {0};
+	struct error err = {0};
+	pid_t self = getpid();
+	struct target target = {.kind = TARGET_PROCESSES, .pids = &self, .n_pids = 1};
+	cpu_set_t allowed, one;
+	for (size_t i = 0; i < r.n_events; i++)
+		asked[i] = fixed(i % 2 ? "minor-faults:u" : "page-faults:u", 1);
+	sched_getaffinity(0, sizeof allowed, &allowed);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof one, &one); /* all samples of an event are in one ring */
+	forget();
+	bool did = perf->sampling->prepare(backend, &target, &r, &sink, &s, &err) && perf->sampling->go(s, &err);
+	touch(1000);
+	struct pollfd wakes = {.fd = did ? perf->sampling->wakes(s) : -1, .events = POLLIN};
+	bool woken = did && poll(&wakes, 1, 10000) == 1, lost = false;
+	did = did && perf->sampling->stop(s, accounts, &err);
+	for (size_t i = 0; i < r.n_events; i++) {
+		did = did && accounts[i].count >= 1000 &&
+		      accounts[i].samples + accounts[i].lost == accounts[i].count;
+		lost = lost || accounts[i].lost; /* a user who may lock nothing more has smaller rings */
+	}
+	ok(did, "four events of the same page faults: %s", err.text);
+	ok(woken || lost, "their rings wake before any of them is full");
+	perf->sampling->end(s);
+	sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
 /* ---- the PMU ---- */
 
 enum { HARDWARE_GAP = 10007 };
@@ -868,6 +904,7 @@ static void tests(void)
 	test_carried();
 	test_whole_cpus();
 	test_hit_together();
+	test_rings_wake();
 	test_hardware();
 	test_refusals();
 	test_throttled();

@@ -64,6 +64,9 @@ static struct perf_event_attr common_attr(const struct sampling *s)
 	};
 }
 
+/* 1 as long as there are none. */
+static size_t rings_of_cpu(const struct sampling *s) { return s->n_cpus ? s->n_buffers / s->n_cpus : 1; }
+
 static struct perf_event_attr tracking_attr(const struct sampling *s)
 {
 	struct perf_event_attr attr = common_attr(s);
@@ -76,7 +79,8 @@ static struct perf_event_attr tracking_attr(const struct sampling *s)
 	attr.build_id = s->build_ids;
 	attr.enable_on_exec = s->kind == TARGET_COMMAND;
 	attr.watermark = 1;
-	attr.wakeup_watermark = RING_BYTES / 4;
+	/* a part of each of a CPU's rings: one that is as large as a ring is never passed (perf_output_begin()) */
+	attr.wakeup_watermark = (uint32_t)(RING_BYTES / 4 / rings_of_cpu(s));
 	return attr;
 }
 
@@ -208,7 +212,7 @@ static bool add_stream(struct sampling *s, int fd, uint32_t event, size_t buffer
 /* What one ring of a CPU would have is shared by all of its rings. */
 static size_t ring_bytes(const struct sampling *s)
 {
-	size_t rings = s->n_buffers / s->n_cpus;
+	size_t rings = rings_of_cpu(s);
 	if (s->request.buffer_bytes)
 		return s->request.buffer_bytes;
 	if (s->bounds) /* a user who may probe may lock it */
