@@ -113,7 +113,7 @@ static bool execute(struct kept_probes *kept, struct places *p)
 	bool opened = group_open(&p->plan, program, 1, &group, &bad);
 	int reason = errno;
 	if (opened)
-		kept_probes_checked(kept);
+		kept_probes_checked(kept, &p->plan);
 	end(program);
 	group_close(group);
 	errno = reason;
@@ -200,6 +200,10 @@ static void executions(const char *path, uint64_t first, uint64_t second, uint32
 	snprintf(other, sizeof other, "%s-other", path);
 	ok(copy(other), "another program");
 	struct places q;
+	begin(&q, other, first, second, type);
+	kept_probes_hold(&kept, &q.plan); /* and is refused: its places are not known to work */
+	begin(&p, path, first, second, type);
+	execute(&kept, &p);
 	begin(&q, other, first, second, type);
 	ok(execute(&kept, &q) && kept.n == 4 && q.two[0].trace_id && q.two[0].trace_id != ids[0] &&
 		   !q.two[0].checked,

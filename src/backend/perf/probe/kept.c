@@ -143,10 +143,11 @@ void kept_probes_hold(struct kept_probes *kept, const struct group_plan *plan)
 		look_up(kept, primer);
 }
 
-void kept_probes_checked(struct kept_probes *kept)
+void kept_probes_checked(struct kept_probes *kept, const struct group_plan *plan)
 {
 	for (size_t i = 0; i < kept->n; i++)
-		kept->probes[i].place.checked = true;
+		for (size_t p = 0; p < plan->n_probes; p++)
+			kept->probes[i].place.checked |= is_at(&kept->probes[i].place, &plan->probes[p]);
 }
 
 void kept_probes_set_primer(struct kept_probes *kept, const char *module, uint64_t offset)

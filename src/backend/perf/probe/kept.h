@@ -36,8 +36,8 @@ struct kept_probes { /* zeroed: none */
 
 /* Gives the plan's places and the primer their events. No counter of a kept one is open. */
 void kept_probes_hold(struct kept_probes *kept, const struct group_plan *plan);
-/* A follower has begun with them: they can be probed. */
-void kept_probes_checked(struct kept_probes *kept);
+/* A follower has begun with the plan's: they can be probed. */
+void kept_probes_checked(struct kept_probes *kept, const struct group_plan *plan);
 /* The next execution opens it before its program begins. */
 void kept_probes_set_primer(struct kept_probes *kept, const char *module, uint64_t offset);
 /* No counter of them is open any more. */

@@ -218,7 +218,7 @@ bool probed_begin(const struct target *target, pid_t program, const struct regio
 	r->kept = &bias->probes;
 	kept_probes_hold(r->kept, &r->plan);
 	if (find_bias(r, bias) && start_follower(r, target, program, err)) {
-		kept_probes_checked(r->kept);
+		kept_probes_checked(r->kept, &r->plan);
 		*out = r;
 		return true;
 	}
