@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -48,13 +49,35 @@ bool workers_give(struct workers *workers, uint32_t request)
 	return false;
 }
 
-/* For another worker; -1: there is none. */
-static int place(const struct workers *workers)
+/* Those that have ended, of themselves or killed: nobody reads their pipes any more. */
+static void drop_ended(struct workers *workers)
 {
-	for (int i = 0; workers->states && workers->forked < FORKED_MOST && i < (int)WORKERS_MOST; i++)
+	struct pollfd ends[WORKERS_MOST];
+	for (uint32_t i = 0; i < WORKERS_MOST; i++)
+		ends[i] = (struct pollfd){.fd = workers->pipe[i]};
+	if (poll(ends, WORKERS_MOST, 0) <= 0)
+		return;
+	for (uint32_t i = 0; i < WORKERS_MOST; i++)
+		if (ends[i].revents & POLLERR)
+			drop(workers, i);
+}
+
+static int free_place(const struct workers *workers)
+{
+	for (int i = 0; i < (int)WORKERS_MOST; i++)
 		if (workers->pipe[i] < 0)
 			return i;
 	return -1;
+}
+
+/* For another worker; -1: there is none. */
+static int place(struct workers *workers)
+{
+	if (!workers->states || workers->forked == FORKED_MOST)
+		return -1;
+	if (free_place(workers) < 0)
+		drop_ended(workers);
+	return free_place(workers);
 }
 
 pid_t workers_fork(struct workers *workers, struct worker_end *end)

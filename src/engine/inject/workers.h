@@ -7,6 +7,7 @@
  *
  * What always holds:
  *  1. A worker is given a request only when it has ended the one before.
+ *     A worker that has ended leaves its place to another one.
  *  2. A worker has what the attendant had when it was forked. When that has changed (workers_renew), none of those
  *     from before is given a request any more.
  *  3. Idle workers end with the attendant, whatever ends it: no process that lives longer holds the other end of
