@@ -107,9 +107,9 @@ static void advised(struct thread *t, uint64_t at, uint64_t length, uint64_t adv
 		rt.forks_differ = 1;
 }
 
-/* The process is perhaps this one, by a descriptor of it. */
 #define RANGES_MOST 1024u /* UIO_MAXIOV */
 
+/* The process is perhaps this one, by a descriptor of it. */
 static void advised_vector(struct thread *t)
 {
 	const uint64_t *r = t->reg;
