@@ -288,12 +288,18 @@ nothing_left("and nothing is left of their job")
 shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=True)
 
 # ---- the launcher kills what it has started: tare is another process, ends the counting and reports ----
-job_id = new_job()
-sleeping = start("count", *known(1), "sh", "-c", "echo there; exec sleep 600", env=rank_environment("mpich", 1, 2, job_id), start_new_session=True)
-sleeping.stdout.read(6)
-other = launch("mpich", [0], with_true(), size=2, job=job_id)[0]
-while not any(name.endswith(".json") for _, _, files in os.walk(RUN) for name in files):
-    time.sleep(0.01)
+def one_sleeps():
+    """A rank at work, in a session of its own, and another one, which has finished and waits for it."""
+    job_id = new_job()
+    sleeps = start("count", *known(1), "sh", "-c", "echo there; exec sleep 600", env=rank_environment("mpich", 1, 2, job_id), start_new_session=True)
+    sleeps.stdout.read(6)
+    waits = launch("mpich", [0], with_true(), size=2, job=job_id)[0]
+    while not any(name.endswith(".json") for _, _, files in os.walk(RUN) for name in files):
+        time.sleep(0.01)
+    return sleeps, waits
+
+
+sleeping, other = one_sleeps()
 os.killpg(sleeping.pid, signal.SIGKILL)
 ends = end([sleeping, other])
 text = " ".join("".join(one.err for one in ends).split())
@@ -303,12 +309,7 @@ has(text, re.compile(r"! rank 1 \(host \S+, process \d+\) signal 9"), "and how i
 shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=True)  # an interrupt may have found the other rank at work
 
 # an interrupt reaches the program, and how that ended is named
-job_id = new_job()
-sleeping = start("count", *known(1), "sh", "-c", "echo there; exec sleep 600", env=rank_environment("mpich", 1, 2, job_id), start_new_session=True)
-sleeping.stdout.read(6)
-other = launch("mpich", [0], with_true(), size=2, job=job_id)[0]
-while not any(name.endswith(".json") for _, _, files in os.walk(RUN) for name in files):
-    time.sleep(0.01)
+sleeping, other = one_sleeps()
 sleeping.send_signal(signal.SIGTERM)
 text = " ".join("".join(one.err for one in end([sleeping, other])).split())
 has(text, re.compile(r"! rank 1 \(host \S+, process \d+\) signal 15: interrupted before the end"), "a rank that SIGTERM ends: the signal is named, and that it was interrupted")
