@@ -8,6 +8,7 @@
 #include <alloca.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,9 @@
 
 static struct dump dump;
 static uint64_t stack_top;
-static char other_stack[1 << 16];
+/* the first is below the second: code that runs on it is interrupted, and the handler runs on the second */
+static char stacks[2][1 << 16];
+static char *const other_stack = stacks[1];
 /* what handlers read of what was interrupted: not static, so that the compiler keeps them in memory */
 uint64_t truth[DUMP_TRUTH + 64]; /* the outermost first */
 unsigned depth, interrupted_depth;
@@ -91,7 +94,7 @@ static void put_dump(const ucontext_t *context, const char *name, unsigned n)
 		dump.truth[i] = truth[n - 1 - i];
 	dump.interrupted = interrupted_depth ? n - interrupted_depth : dump.n_truth;
 	uint64_t other = (uint64_t)other_stack,
-		 top = sp - other < sizeof other_stack ? other + sizeof other_stack : stack_top;
+		 top = sp - other < sizeof stacks[1] ? other + sizeof stacks[1] : stack_top;
 	dump.stack_bytes = top - sp < DUMP_STACK ? (uint32_t)(top - sp) : DUMP_STACK;
 	put(&dump, sizeof dump);
 	put((const void *)sp, dump.stack_bytes);
@@ -207,6 +210,61 @@ __attribute__((noinline)) static unsigned illegal(unsigned x)
 	return x;
 }
 
+static ucontext_t of_main, of_below;
+static void below(void) { sink += illegal(3); }
+
+static void run_below(void)
+{
+	getcontext(&of_below);
+	of_below.uc_stack = (stack_t){.ss_sp = stacks[0], .ss_size = sizeof stacks[0]};
+	of_below.uc_link = &of_main;
+	makecontext(&of_below, below, 0);
+	swapcontext(&of_main, &of_below);
+}
+
+/* ---- a call that does not return ---- */
+
+#if defined(__x86_64__)
+static jmp_buf returned;
+void ends_in_a_call(void), stops_for_good(uint64_t callers);
+
+/* Behind its call another function begins, whose rules are others. */
+__asm__(".text\n"
+	".type ends_in_a_call, @function\n"
+	"ends_in_a_call:\n"
+	".cfi_startproc\n"
+	"	sub $24, %rsp\n"
+	".cfi_def_cfa_offset 32\n"
+	"	mov 24(%rsp), %rdi\n"
+	"	call stops_for_good\n"
+	".cfi_endproc\n"
+	".size ends_in_a_call, . - ends_in_a_call\n"
+	".type behind_the_call, @function\n"
+	"behind_the_call:\n"
+	".cfi_startproc\n"
+	"	ud2\n"
+	".cfi_endproc\n"
+	".size behind_the_call, . - behind_the_call\n");
+
+__attribute__((noinline, used)) void stops_for_good(uint64_t callers)
+{
+	truth[depth++] = callers;
+	ENTER();
+	sink += innermost(4);
+	depth -= 2;
+	longjmp(returned, 1);
+}
+
+__attribute__((noinline)) static unsigned calls_for_good(unsigned x)
+{
+	ENTER();
+	if (!setjmp(returned))
+		ends_in_a_call();
+	LEAVE();
+	return x;
+}
+#endif
+
 /* ---- each instruction ---- */
 
 #if defined(__x86_64__)
@@ -287,7 +345,7 @@ static void on(int number, void (*handler)(int, siginfo_t *, void *), int flags)
 
 int main(int argc, char **argv)
 {
-	stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof other_stack};
+	stack_t stack = {.ss_sp = other_stack, .ss_size = sizeof stacks[1]};
 	ENTER();
 	(void)argv;
 	put_maps();
@@ -305,7 +363,11 @@ int main(int argc, char **argv)
 	on(SIGILL, interrupted, SA_ONSTACK);
 	stop_name = "elsewhere";
 	sink += illegal(2);
+	stop_name = "below";
+	run_below();
 #if defined(__x86_64__)
+	stop_name = "for good";
+	sink += calls_for_good(4);
 	on(SIGTRAP, stepped, SA_ONSTACK);
 	workload();
 #endif

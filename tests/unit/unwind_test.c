@@ -15,7 +15,7 @@ static struct mapping_row {
 } mappings[MAPPINGS];
 static size_t n_mappings;
 static struct dump dump;
-static uint8_t stack[DUMP_STACK];
+static uint8_t stack[DUMP_STACK], cut[DUMP_STACK];
 static struct unwind_frame frames[FRAMES];
 
 static bool find_mapping(void *context, uint64_t address, struct unwind_mapping *out)
@@ -116,8 +116,11 @@ static void chains(FILE *in, struct unwinder *u, const char *machine)
 	ok(n == 5 && is_true(n) && end == UNWIND_DEPTH, "%s: of as many as are wanted, the innermost", machine);
 	n = unwind_dump(u, 0, &end);
 	ok(n == 0 && end == UNWIND_DEPTH, "%s: none, too", machine);
-	for (size_t bytes = 0; bytes < 600; bytes += 8) {
+	for (size_t bytes = 0; bytes < 600; bytes++) {
 		struct unwind_sample sample = sample_of_dump();
+		memset(cut, 0xa5, sizeof cut); /* behind the copy there is something else */
+		memcpy(cut, stack, bytes);
+		sample.stack = cut;
 		sample.stack_bytes = bytes;
 		n = unwind(u, &sample, frames, FRAMES, &end);
 		if (!is_true(n) || end != UNWIND_TRUNCATED) {
@@ -152,6 +155,21 @@ static void through_signal(FILE *in, struct unwinder *u)
 	n = unwind_dump(u, FRAMES, &end);
 	ok(n == dump.interrupted + 1 && is_true(n) && end == UNWIND_TRUNCATED,
 	   "its callers go to what was interrupted, whose stack is not in the copy (%zu, %s)", n,
+	   unwind_end_name(end));
+	ok(read_dump(in) && !strcmp(dump.name, "below"),
+	   "so did one whose handler's stack is above what was interrupted");
+	n = unwind_dump(u, FRAMES, &end);
+	ok(n == dump.interrupted + 1 && is_true(n) && end == UNWIND_TRUNCATED,
+	   "that stack is not in the copy, either (%zu, %s)", n, unwind_end_name(end));
+}
+
+static void for_good(FILE *in, struct unwinder *u)
+{
+	enum unwind_end end;
+	ok(read_dump(in) && !strcmp(dump.name, "for good"), "a function stopped that does not return");
+	size_t n = unwind_dump(u, FRAMES, &end);
+	ok(is_true(n) && is_whole(n, end),
+	   "its caller is the function that ends with the call, not the one behind it (%zu, %s)", n,
 	   unwind_end_name(end));
 }
 
@@ -250,6 +268,7 @@ int main(void)
 	FILE *in = start(&symbols, &u, UNWIND_PROGRAM);
 	chains(in, u, "x86-64");
 	through_signal(in, u);
+	for_good(in, u);
 	steps(in, u);
 	hostile(u);
 	ok(pclose(in) == 0, "the program ended well");
