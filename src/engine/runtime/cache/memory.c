@@ -19,6 +19,7 @@
 #include "engine/runtime/thread.h"
 
 #define FAULTS_MAX 8
+#define MOVED_MOST 16              /* of one mremap; of more than those nothing is kept */
 #define MODULE_UNKNOWN 0xfffffffeu /* a file's, whose name is still to be read from /proc/self/maps */
 
 static uint32_t mapping_at(uint64_t address) /* the first that ends above */
@@ -223,18 +224,58 @@ static void mapping_of(const struct mapping *m, void *context)
 		0};
 }
 
-void memory_rescan(void)
+bool memory_rescan(void)
 {
 	static struct watched_mapping *fresh;
 	if (!fresh)
 		fresh = memory_private(MAPPINGS_MAX * sizeof *fresh);
 	struct scan scan = {fresh, 0};
 	if (!maps_read(mapping_of, &scan))
-		return; /* what was tracked stays */
+		return false; /* what was tracked stays */
 	fresh = rt.mappings;
 	rt.mappings = scan.fresh;
 	rt.mapping_count = scan.count;
 	regions_mapped();
+	return true;
+}
+
+void memory_all_changed(void)
+{
+	cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
+	for (uint32_t i = 0; i < rt.mapping_count; i++) /* as /proc has it: nothing is protected by the engine */
+		rt.mappings[i].protection &= ~(uint32_t)PROT_WRITE_;
+	if (memory_rescan())
+		return;
+	for (uint32_t i = 0; i < rt.mapping_count; i++)
+		rt.mappings[i].written = 1; /* compared before each execution */
+}
+
+/* Protections go with what moves. They are kept here because /proc may not be readable: no descriptor is free. */
+void memory_moved(uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t bytes, bool stays)
+{
+	struct watched_mapping there[MOVED_MOST];
+	uint64_t end = from + ((from_bytes + 4095) & ~4095ull), to_end = to + ((bytes + 4095) & ~4095ull);
+	uint64_t most = from_bytes ? end : from + (to_end - to); /* of no bytes: a second one of the same pages */
+	unsigned n = 0;
+	for (uint32_t i = mapping_at(from); i < rt.mapping_count && rt.mappings[i].start < most && n < MOVED_MOST;
+	     i++) {
+		struct watched_mapping m = rt.mappings[i];
+		bool last = m.end >= most; /* it grows with the mapping */
+		m.start = (m.start > from ? m.start - from : 0) + to;
+		m.end = last || m.end - from + to > to_end ? to_end : m.end - from + to;
+		m.module = m.module == RECORD_NONE ? RECORD_NONE : MODULE_UNKNOWN;
+		m.kept = 0;
+		if (m.start < m.end)
+			there[n++] = m;
+	}
+	memory_unmapped(to, bytes);
+	if (stays)
+		memory_forgotten(from, from_bytes);
+	else
+		memory_unmapped(from, from_bytes);
+	for (unsigned i = 0; i < n; i++)
+		insert(&there[i]);
+	memory_rescan();
 }
 
 void memory_start(void)

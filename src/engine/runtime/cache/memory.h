@@ -43,7 +43,10 @@ struct code_file {
 /* cache/memory.c: under rt.lock */
 void memory_start(void);
 void memory_modules_unknown(void);
-void memory_rescan(void);
+bool memory_rescan(void); /* false: /proc cannot be read */
+/* by mremap; stays: the old place is mapped, too, if empty */
+void memory_moved(uint64_t from, uint64_t from_bytes, uint64_t to, uint64_t bytes, bool stays);
+void memory_all_changed(void); /* protections anywhere; no page is write-protected by the engine */
 const struct watched_mapping *memory_executable(uint64_t pc);
 void memory_mapped(uint64_t start, uint64_t length, uint32_t protection, bool shared, long fd, uint64_t offset);
 void memory_forgotten(uint64_t start, uint64_t length);

@@ -98,6 +98,7 @@ enum {
 	CLONE_CHILD_SETTID = 0x1000000
 };
 #define CLONE_CLEAR_SIGHAND (1ull << 32)
+#define CLONE_ARGS_MOST 4096u /* a page: kernel/fork.c, copy_clone_args_from_user */
 
 /* What the kernel writes for a child; the two numbers may be written before either goes on. */
 static void clone_writes(struct thread *t, uint64_t flags, uint64_t pidfd, uint64_t parent_tid, uint64_t child_tid)
@@ -224,6 +225,16 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 	return result;
 }
 
+/* Longer arguments than are known are taken by the kernel, too, if nothing is in what is longer. */
+static bool all_zeros(uint64_t at, uint64_t bytes)
+{
+	uint8_t byte;
+	for (uint64_t i = 0; i < bytes; i++)
+		if (!safe_copy(&byte, (const void *)(at + i), 1) || byte)
+			return false;
+	return true;
+}
+
 long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 {
 	uint64_t *r = t->reg, args[6] = {r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10], r[X86_R8], r[X86_R9]};
@@ -240,7 +251,7 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 		return clone_shared(t, SYS_clone, simple, NULL, flags, 0, next);
 	}
 	if (nr == SYS_clone) {
-		flags = args[0];
+		flags = (uint32_t)args[0];
 		stack = args[1];
 		clone_writes(t, flags, args[2], args[2], args[3]);
 		if (flags & CLONE_VM) {
@@ -250,10 +261,13 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 		args[1] = 0;
 		long result = thread_fork(t, (long)nr, args);
 		if (result == 0)
-			forked_child(t, (uint32_t)flags, stack, args[3]);
+			forked_child(t, flags, stack, args[3]);
 		return result;
 	}
 	/* clone3(struct clone_args *, size) */
+	if (args[1] > sizeof clone3_args && args[1] <= CLONE_ARGS_MOST &&
+	    all_zeros(args[0] + sizeof clone3_args, args[1] - sizeof clone3_args))
+		args[1] = sizeof clone3_args;
 	if (args[1] < 64 || args[1] > sizeof clone3_args ||
 	    !safe_copy(clone3_args, (const void *)args[0], args[1]))
 		/* the kernel's own error, or what a newer one makes of it */
@@ -261,16 +275,16 @@ long thread_clone(struct thread *t, uint64_t nr, uint64_t next)
 	flags = clone3_args[0];
 	if ((flags & CLONE_CLEAR_SIGHAND) && (flags & CLONE_SIGHAND))
 		return -EINVAL_;
+	if ((clone3_args[5] != 0) != (clone3_args[6] != 0)) /* a stack without a size, or the reverse */
+		return -EINVAL_;
 	clone_writes(t, flags, clone3_args[1], clone3_args[3], clone3_args[2]);
 	clone3_args[0] &= ~CLONE_CLEAR_SIGHAND; /* the kernel's handlers are the engine's */
 	stack = clone3_args[5] ? clone3_args[5] + clone3_args[6] : 0;
 	args[0] = (uint64_t)clone3_args;
 	if ((flags & CLONE_VM) && stack)
 		stream_objects_stack(t, stack, clone3_args[6]);
-	if ((flags & CLONE_VM) && (clone3_args[5] != 0) == (clone3_args[6] != 0))
-		return clone_shared(t, nr, args, clone3_args, flags, stack, next);
 	if (flags & CLONE_VM)
-		return -EINVAL_;
+		return clone_shared(t, nr, args, clone3_args, flags, stack, next);
 	clone3_args[5] = clone3_args[6] = 0;
 	long result = thread_fork(t, (long)nr, args);
 	if (result == 0)

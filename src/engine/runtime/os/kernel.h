@@ -103,7 +103,14 @@ enum {
 	SYS_mseal = 462,
 };
 
-enum { PROT_NONE_ = 0, PROT_READ_ = 1, PROT_WRITE_ = 2, PROT_EXEC_ = 4 };
+enum {
+	PROT_NONE_ = 0,
+	PROT_READ_ = 1,
+	PROT_WRITE_ = 2,
+	PROT_EXEC_ = 4,
+	PROT_GROWSDOWN_ = 0x01000000,
+	PROT_GROWSUP_ = 0x02000000
+};
 enum {
 	MAP_SHARED_ = 1,
 	MAP_PRIVATE_ = 2,

@@ -96,7 +96,7 @@ static void mapped(struct thread *t, uint64_t at)
 }
 
 /* Contents that are given up: zeros, or the file's again. Where memory is missing, it is done in what there is. */
-static void advised(struct thread *t, uint64_t at, uint64_t length, uint64_t advice)
+static void advised(struct thread *t, uint64_t at, uint64_t length, uint32_t advice)
 {
 	if (advice >= MADV_GUARDS)
 		inline_forget(t, at, length);
@@ -119,7 +119,7 @@ static void advised_vector(struct thread *t)
 		if (!safe_copy(range, (const void *)(r[X86_RSI] + i * sizeof range), sizeof range))
 			break;
 		else
-			advised(t, range[0], range[1], r[X86_R10]);
+			advised(t, range[0], range[1], (uint32_t)r[X86_R10]);
 }
 
 static void moved(struct thread *t, uint64_t to, bool code)
@@ -129,11 +129,10 @@ static void moved(struct thread *t, uint64_t to, bool code)
 	inline_forget(t, from, from_bytes);
 	inline_forget(t, to, bytes);
 	stream_objects_moved(t, from, from_bytes, to, bytes);
-	memory_unmapped(to, bytes);
-	if (!code)
-		return;
-	memory_unmapped(from, from_bytes);
-	memory_rescan();
+	if (code)
+		memory_moved(from, from_bytes, to, bytes, !from_bytes || (r[X86_R10] & MREMAP_DONTUNMAP_));
+	else
+		memory_unmapped(to, bytes);
 }
 
 static long served_mapping(struct thread *t, uint64_t nr, long result)
@@ -150,13 +149,14 @@ static long change(struct thread *t, uint64_t nr)
 {
 	const uint64_t *r = t->reg;
 	uint64_t a = r[X86_RDI], b = r[X86_RSI], c = r[X86_RDX], d = r[X86_R10];
-	bool code = false;
+	bool code = false,
+	     grows = (nr == SYS_mprotect || nr == SYS_pkey_mprotect) && (c & (PROT_GROWSDOWN_ | PROT_GROWSUP_));
 	if (nr == SYS_mremap) {
 		code = memory_any(a, b ? b : 1);
 		memory_release(a, b ? b : 1);
 	} else if (nr == SYS_mseal) {
 		memory_release(a, b);
-	} else if (nr == SYS_shmat || nr == SYS_shmdt || nr == SYS_remap_file_pages) {
+	} else if (nr == SYS_shmat || nr == SYS_shmdt || nr == SYS_remap_file_pages || grows) {
 		memory_release(0, ADDRESS_END);
 	}
 	long result = call_make(t, nr);
@@ -170,6 +170,11 @@ static long change(struct thread *t, uint64_t nr)
 	case SYS_pkey_mprotect:
 		if (nr == SYS_pkey_mprotect)
 			inline_careful();
+		if (grows) { /* from the mapping's beginning, or to its end */
+			inline_forget(t, 0, ADDRESS_END);
+			memory_all_changed();
+			break;
+		}
 		inline_forget(t, a, b);
 		memory_protected(a, b, (uint32_t)c & 7);
 		break;
@@ -179,7 +184,7 @@ static long change(struct thread *t, uint64_t nr)
 		stream_unmapped(t, a, b);
 		stream_objects_unmapped(t, a, b);
 		break;
-	case SYS_madvise: advised(t, a, b, c); break;
+	case SYS_madvise: advised(t, a, b, (uint32_t)c); break;
 	case SYS_process_madvise: advised_vector(t); break;
 	case SYS_mremap: moved(t, (uint64_t)result, code); break;
 	case SYS_shmat:

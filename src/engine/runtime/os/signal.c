@@ -109,6 +109,7 @@ long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old,
 	before = t->actions[signo];
 	if (new) {
 		action.mask &= ~UNBLOCKABLE;
+		action.flags &= SA_KNOWN;
 		t->actions[signo] = action;
 		if (action.handler == SIG_IGN_ && t->process == rt.process)
 			__atomic_and_fetch(&rt.held, ~bit((int)signo), __ATOMIC_ACQ_REL);

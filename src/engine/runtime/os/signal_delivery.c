@@ -50,6 +50,8 @@ static bool enter_handler(struct thread *t, int signo, const struct signal_actio
 	struct context *c = &f.context;
 	bool entering = (action->flags & SA_ONSTACK) && t->altstack_size && !signal_on_altstack(t, r[X86_RSP]);
 	bool nested_on_it = signal_on_altstack(t, r[X86_RSP]);
+	if (!(action->flags & SA_RESTORER)) /* as the kernel: nothing would lead out of the handler */
+		return false;
 	if (entering)
 		sp = t->altstack_sp + t->altstack_size;
 	uint64_t fp = (sp - fp_frame_room(t)) & ~63ull, at = ((fp - sizeof f) & ~15ull) - 8;

@@ -32,6 +32,11 @@ enum {
 	SA_RESTORER = 0x04000000
 };
 #define SA_RESETHAND 0x80000000u
+#define SA_EXPOSE_TAGBITS 0x800u
+/* Others are not kept: so programs see what the kernel knows (since 5.11; UAPI_SA_FLAGS). */
+#define SA_KNOWN                                                                                                  \
+	(SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_EXPOSE_TAGBITS | SA_RESTORER | SA_ONSTACK | SA_RESTART |   \
+	 SA_NODEFER | SA_RESETHAND)
 #define SS_ONSTACK 1u
 #define SS_DISABLE 2u
 #define SS_AUTODISARM 0x80000000u

@@ -4,7 +4,7 @@
  *
  * What always holds: a call that a signal prevents has not happened: the program goes on at its `syscall`, which
  * then is not counted; a call that the kernel itself rewinds has been executed and is counted again when it is
- * repeated.
+ * repeated. Of an argument that the kernel takes for an int, only the lower half is looked at.
  */
 #include "engine/runtime/cache/cache.h"
 #include "engine/runtime/cache/memory.h"
@@ -78,7 +78,7 @@ static long prctl(struct thread *t, uint64_t nr)
 
 static long arch(struct thread *t, uint64_t nr)
 {
-	uint64_t code = t->reg[X86_RDI], value = t->reg[X86_RSI];
+	uint64_t code = (uint32_t)t->reg[X86_RDI], value = t->reg[X86_RSI];
 	if (code == ARCH_SET_GS_) {
 		if (value >= TASK_SIZE_MAX_)
 			return -EPERM_;
@@ -129,8 +129,8 @@ static long plain_call(struct thread *t, uint64_t nr, uint64_t next)
 {
 	uint64_t *r = t->reg;
 	switch (nr) {
-	case SYS_rt_sigaction: return signal_action(t, r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10]);
-	case SYS_rt_sigprocmask: return signal_mask(t, r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10]);
+	case SYS_rt_sigaction: return signal_action(t, (uint32_t)r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10]);
+	case SYS_rt_sigprocmask: return signal_mask(t, (uint32_t)r[X86_RDI], r[X86_RSI], r[X86_RDX], r[X86_R10]);
 	case SYS_sigaltstack: return signal_altstack(t, r[X86_RDI], r[X86_RSI]);
 	case SYS_rt_sigsuspend: return with_mask(t, nr, r[X86_RDI], r[X86_RSI]);
 	case SYS_ppoll: return with_mask(t, nr, r[X86_R10], r[X86_R8]);
@@ -315,10 +315,18 @@ static long one_call(struct thread *t, uint64_t nr, uint64_t next)
 	return rt.served ? served_call(t, nr, next, plain_call) : plain_call(t, nr, next);
 }
 
+/* The kernel takes rax's lower half for the number. Before Linux 5.14 there was no call of such a number. */
+static uint64_t number_of(uint64_t rax)
+{
+	if (!(rax >> 32) || (!rt.calls_denied && failed(sys0((long)(1ull << 32 | SYS_getpid)))))
+		return rax;
+	return (uint32_t)rax;
+}
+
 /* The `syscall` whose next instruction is `next`: on return t->pc says where the program goes on. */
 void system_call(struct thread *t, uint32_t block, uint64_t next)
 {
-	uint64_t *r = t->reg, nr = r[X86_RAX];
+	uint64_t *r = t->reg, nr = number_of(r[X86_RAX]);
 	rseq_watch(t);
 	inline_unseen();
 	t->pc = next - 2;

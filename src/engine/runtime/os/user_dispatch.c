@@ -7,19 +7,33 @@
 #include "engine/runtime/os/syscall_internal.h"
 #include "engine/runtime/runtime.h"
 
+enum { INCLUSIVE = 2 }; /* a mode: calls in the range are dispatched */
 enum { DISPATCH_ALLOW = 0, DISPATCH_BLOCK = 1, SYS_USER_DISPATCH = 2 };
+
+/* Since Linux 6.17. The kernel is asked for a range without a call. */
+static bool has_inclusive(void)
+{
+	if (rt.calls_denied || failed(sys5(SYS_prctl, PR_SYSCALL_USER_DISPATCH, INCLUSIVE, 1, 1, 0)))
+		return false;
+	sys5(SYS_prctl, PR_SYSCALL_USER_DISPATCH, 0, 0, 0, 0);
+	return true;
+}
 
 long dispatch_set(struct thread *t)
 {
 	uint64_t mode = t->reg[X86_RSI], from = t->reg[X86_RDX], bytes = t->reg[X86_R10],
 		 selector = t->reg[X86_R8];
-	if (mode > 1 || (mode == 0 && (from || bytes || selector)))
+	if (mode > INCLUSIVE || (mode == 0 && (from || bytes || selector)))
 		return -EINVAL_;
 	if (mode == 1 && from && from + bytes <= from)
 		return -EINVAL_;
-	if (mode == 1 && selector >= TASK_SIZE_MAX_)
+	if (mode == INCLUSIVE && (from + bytes <= from || !has_inclusive()))
+		return -EINVAL_;
+	if (mode && selector >= TASK_SIZE_MAX_)
 		return -EFAULT_;
-	t->dispatched = (uint32_t)mode;
+	if (mode == INCLUSIVE) /* all but the range is what is not dispatched */
+		from += bytes, bytes = -bytes;
+	t->dispatched = mode != 0;
 	t->dispatch_from = from, t->dispatch_bytes = bytes, t->dispatch_selector = selector;
 	return 0;
 }

@@ -95,20 +95,21 @@ static void depends(struct thread *t, uint64_t nr)
 			add_everything(t);
 		break;
 	case SYS_getsockopt:
-		if (b == IPPROTO_TCP_ && c == TCP_ZEROCOPY_RECEIVE_) /* it has an address in it */
+		if ((uint32_t)b == IPPROTO_TCP_ &&
+		    (uint32_t)c == TCP_ZEROCOPY_RECEIVE_) /* it has an address in it */
 			add_everything(t);
 		if (safe_copy(&length, (const void *)e, 4))
 			add(t, d, length);
 		add(t, e, 4);
 		break;
 	case SYS_prctl:
-		if (a == PR_GET_AUXV_)
+		if ((uint32_t)a == PR_GET_AUXV_)
 			add(t, b, c);
 		add(t, b, 16);
 		add(t, c, 8);
 		break;
 	case SYS_madvise:
-		if (c == MADV_POPULATE_WRITE_)
+		if ((uint32_t)c == MADV_POPULATE_WRITE_)
 			add(t, a, b);
 		break;
 	case SYS_futex: /* a shared one must be writable even to wait for it; of private ones some are written */

@@ -374,6 +374,12 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 		return true;
 	case X86_FLOW_XBEGIN: /* a transaction that aborts at once, without a reason: what any processor may do */
+		kept_cannot(e);
+		if (!processor_has_transactions(e->probe)) {
+			put_bytes(e, code, in->length); /* #UD */
+			mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+			return true;
+		}
 		encode_move_value32(&e->p, X86_RAX, 0);
 		*next_out = target;
 		mark(e, MARK_EXIT0, k + 1, 0, 0, 0);

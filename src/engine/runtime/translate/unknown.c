@@ -82,6 +82,16 @@ bool processor_refuses(const uint8_t *bytes, unsigned available, const char *why
 	die(text, pc);
 }
 
+/* CPUID does not say: where microcode hides them, they abort. */
+bool processor_has_transactions(bool probe)
+{
+	static const uint8_t xbegin[] = {0xc7, 0xf8, 0, 0, 0, 0}; /* to what is behind it */
+	static int8_t answer;
+	if (!answer && !probe)
+		answer = processor_knows(xbegin, sizeof xbegin) ? 1 : -1;
+	return answer >= 0;
+}
+
 bool unknown_needs_moving(const struct x86_insn *in, uint64_t pc, uint64_t to)
 {
 	if (in->prefixes & X86_PREFIX_GS)

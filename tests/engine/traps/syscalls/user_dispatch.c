@@ -103,6 +103,19 @@ int main(void)
 	selector = 0;
 	fact(calls == 1 && result == parent, "then calls are made");
 
+	/* since Linux 6.17 */
+	if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 2, (long)within, (long)(within_end - within), &selector) == 0) {
+		selector = 1;
+		result = called(SYS_getppid);
+		long inside = allowed(SYS_getppid);
+		selector = 0;
+		fact(calls == 2 && result == parent && inside == 4242, "only calls from the range are blocked");
+		fact(prctl(PR_SET_SYSCALL_USER_DISPATCH, 2, (long)within, 0, &selector) == -1 && errno == EINVAL, "which has a length");
+		fact(prctl(PR_SET_SYSCALL_USER_DISPATCH, 0, 0, 0, 0) == 0, "that is switched off too");
+	} else {
+		fact_equal(errno, EINVAL, "only the range's calls cannot be blocked");
+	}
+
 	if ((child = fork()) == 0) {
 		prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector);
 		bad_selector();

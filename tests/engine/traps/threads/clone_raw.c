@@ -20,24 +20,28 @@ __attribute__((used, noinline)) static void thread_body(void)
 	shared = 42;
 }
 
+/* third: 0 by clone, 1 by clone3, 2 by clone3 with more behind its arguments than any kernel knows, all of it 0 */
 static long raw_clone(unsigned long flags, void *top, volatile int *parent, volatile int *child, void *tls,
-		      bool third)
+		      int third)
 {
-	struct clone_args args = { .flags = flags & ~0xffUL,
+	struct {
+		struct clone_args args;
+		char more[512];
+	} all = { .args = { .flags = flags & ~0xffUL,
 				   .stack = (unsigned long)stack,
 				   .stack_size = sizeof stack,
 				   .parent_tid = (unsigned long)parent,
 				   .child_tid = (unsigned long)child,
 				   .tls = (unsigned long)tls,
-				   .exit_signal = flags & 0xff };
+				   .exit_signal = flags & 0xff } };
 	register volatile int *r10 asm("r10") = child;
 	register void *r8 asm("r8") = tls;
 	long result;
 	asm volatile("syscall; test %%rax, %%rax; jnz 1f; xor %%ebp, %%ebp; call thread_body; mov $60, %%eax; mov "
 		     "$5, %%edi; syscall; 1:"
 		     : "=a"(result)
-		     : "a"(third ? SYS_clone3 : SYS_clone), "D"(third ? (long)&args : (long)flags),
-		       "S"(third ? (long)sizeof args : (long)top), "d"(parent), "r"(r10), "r"(r8)
+		     : "a"(third ? SYS_clone3 : SYS_clone), "D"(third ? (long)&all : (long)flags),
+		       "S"(third == 2 ? (long)sizeof all : third ? (long)sizeof all.args : (long)top), "d"(parent), "r"(r10), "r"(r8)
 		     : "rcx", "r11", "memory", "cc");
 	return result;
 }
@@ -45,7 +49,7 @@ static long raw_clone(unsigned long flags, void *top, volatile int *parent, vola
 int main(void)
 {
 	*(unsigned long *)tls_block = 0x1122334455667788;
-	for (int third = 0; third < 2; third++)
+	for (int third = 0; third < 3; third++)
 		for (int round = 0; round < 100; round++) {
 			shared = 0, tls_ok = 0, tid_child = -1;
 			long tid = raw_clone(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
@@ -62,7 +66,7 @@ int main(void)
 						  : "clone makes a thread: stack, tid words, TLS, clear and wake");
 		}
 	/* a process that shares memory, but is no thread */
-	for (int third = 0; third < 2; third++) {
+	for (int third = 0; third < 3; third++) {
 		shared = 0;
 		long pid = raw_clone(CLONE_VM | CLONE_SETTLS | SIGCHLD, stack + sizeof stack, NULL, NULL,
 				     tls_block, third);
@@ -78,6 +82,16 @@ int main(void)
 	if (pid == 0)
 		_exit(7);
 	fact_equal(end_of((pid_t)pid), 7, "clone3 as fork");
+	struct {
+		struct clone_args args;
+		char more[8192];
+	} larger = { .args = { .exit_signal = SIGCHLD } };
+	larger.more[100] = 1;
+	fact(syscall(SYS_clone3, &larger, sizeof larger.args + 200) == -1 && errno == E2BIG, "what is not known is refused");
+	larger.more[100] = 0;
+	fact(syscall(SYS_clone3, &larger, 4097L) == -1 && errno == E2BIG, "and more than a page");
+	larger.args.stack = (unsigned long)stack;
+	fact(syscall(SYS_clone3, &larger, sizeof larger.args) == -1 && errno == EINVAL, "and a stack without a size");
 	int pidfd = -1;
 	pid = syscall(
 	    SYS_clone3,
