@@ -37,7 +37,7 @@ struct command {
 	 * ("x86-64-v3") or "host", and a clock, random numbers and the like of the engine's choice. NULL: the
 	 * machine as it is. */
 	const char *cpu;
-	pid_t group; /* the process group to be in; 0: tare's */
+	pid_t group; /* the process group to be in, for which tare leaves its session; 0: tare's */
 };
 
 enum target_kind { TARGET_COMMAND, TARGET_PROCESSES, TARGET_THREADS, TARGET_CPUS };

@@ -14,6 +14,7 @@
  *    give the copy up again takes as long as a short program (measured: 1.0 ms against 0.5). Unlike vfork's, tare
  *    goes on beside it while it is held. So the child has a stack of its own; until it has said "held", tare
  *    waits; from then on it makes system calls, and touches nothing else.
+ * 5. A program for another process group is born in it: tare goes there first, and leaves by a session of its own.
  *
  * The search of PATH is that of execvp(3) and env(1): in the PATH that the program will have. */
 #include "backend/launch.h"
@@ -355,8 +356,6 @@ IN_CHILD _Noreturn static void execute(const struct held *held, int go_fd, int f
 IN_CHILD static bool become(struct held *held, struct word *word)
 {
 	put_handlers_away();
-	if (held->command->group) /* gone: its processes are, and tare's interrupt comes */
-		setpgid(0, held->command->group);
 	word->stream = move_streams(held->command);
 	word->os_errno = word->stream < 0 ? 0 : errno;
 	if (word->stream < 0 && held->command->reproducible && !make_reproducible(&held->mask)) {
@@ -445,6 +444,19 @@ fail:
 	return NULL;
 }
 
+/* A child is born in its parent's group and session. */
+static void join_group(const struct command *command)
+{
+	if (command->group) /* where it is gone, its processes are, and tare's interrupt comes */
+		setpgid(0, command->group);
+}
+
+static void leave_session(const struct command *command)
+{
+	if (command->group)
+		setsid();
+}
+
 static void reap(pid_t pid)
 {
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -507,12 +519,14 @@ bool launch_hold(const struct command *command, struct launch *out, struct error
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &held->mask);
 	const sigset_t mask = held->mask; /* the child may choose another one */
+	join_group(command);
 	pid_t pid = clone(child, held->stack + STACK_BYTES, CLONE_VM | SIGCHLD, held);
 	int reason = errno;
 	close(held->go[0]); /* the child still reads their numbers */
 	close(held->failed[1]);
 	if (pid > 0)
 		hear(held->failed[0], &word); /* nothing when it was killed: waiting for it shows that */
+	leave_session(command);
 	held->go[0] = held->failed[1] = -1;
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	if (pid > 0 && word.os_errno == 0) {
@@ -548,8 +562,10 @@ bool launch_now(const struct command *command, struct launch *out, struct error 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &held->mask);
 	const sigset_t mask = held->mask; /* the child may choose another one */
+	join_group(command);
 	pid_t pid = clone(child_now, held->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, held);
 	int reason = errno;
+	leave_session(command);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	bool done = pid > 0 && held->last.os_errno == 0;
 	if (done) {

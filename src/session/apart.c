@@ -71,6 +71,21 @@ static bool is_at_terminal(void)
 	return false;
 }
 
+/* A group of its own, which it does not lead: a leader cannot leave its session. Where it cannot be made, tare
+ * stays in the launcher's group until it leaves the session. SIGCHLD is not ignored. */
+static void leave_group(void)
+{
+	pid_t leader = fork();
+	if (leader == 0)
+		_exit(0);
+	if (leader < 0)
+		return;
+	setpgid(leader, leader); /* it may have ended: its number is its own until it is waited for */
+	setpgid(0, leader);
+	while (waitpid(leader, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 bool apart_begin(struct apart *out, struct error *err)
 {
 	const struct sigaction waited_for = {.sa_handler = SIG_DFL};
@@ -90,10 +105,11 @@ bool apart_begin(struct apart *out, struct error *err)
 		tare_pid = pid;
 		stand_in(&mask);
 	}
+	if (pid == 0)
+		leave_group();
 	sigaction(SIGCHLD, &child_action, NULL);
 	if (pid == 0) {
 		*out = (struct apart){.stand_in = caller, .group = group};
-		setpgid(0, 0);
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		if (apart_is_alone(out))
 			raise(SIGTERM);

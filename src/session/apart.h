@@ -4,7 +4,7 @@
  * mpirun ends a job by signals to the process group of each process that it started: Open MPI's SIGTERM, and
  * SIGKILL 60 ms later; MPICH's SIGKILL at once. A tare in that group dies before it has read its counters.
  *
- *     launcher ──► stand-in ──────────────► tare, in a group of its own ──► the program, in the stand-in's group
+ *     launcher ──► stand-in ──────────────► tare, in a session of its own ──► the program, in the stand-in's group
  *                  (waits; passes on        (counts; reports)
  *                   signals; ends as tare)
  *
@@ -13,6 +13,11 @@
  * 3. When the stand-in dies, tare gets SIGTERM: it ends as after an interrupt.
  * 4. A shell's job at its terminal has no stand-in: job control (Ctrl-Z, stty tostop) is for one group. Launchers
  *    start ranks with pipes, or with a terminal that controls no session.
+ * 5. A parent in another group of the same session keeps its child's group from being orphaned. When the last such
+ *    child ends, or its parent does, and a process of the group is stopped, the kernel sends SIGHUP to all of it
+ *    (Linux's kill_orphaned_pgrp()): to the launcher, to a user's batch script. So tare, which is such a
+ *    parent, has no session in common with its program (backend/launch.c). Until there is one, it is in a group of
+ *    its own in the launcher's session.
  */
 #ifndef TARE_SESSION_APART_H
 #define TARE_SESSION_APART_H

@@ -65,16 +65,22 @@ def is_asleep(pid):
         return False
 
 
+def facts(pid):
+    """Of /proc/PID/stat: state, parent, process group, session, as text; [] where there is no such process."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[:4]
+    except OSError:
+        return []
+
+
+def children(pid):
+    return [int(child) for child in filter(str.isdigit, os.listdir("/proc")) if facts(child)[1:2] == [str(pid)]]
+
+
 def tare_of(process):
     """The process that counts a rank's program: the launcher has started its parent (src/session/apart.h)."""
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                if int(file.read().rpartition(")")[2].split()[1]) == process.pid:
-                    return int(pid)
-        except OSError:
-            pass
-    return None
+    return next(iter(children(process.pid)), None)
 
 
 def reports(ends):
@@ -317,13 +323,13 @@ shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=Tru
 
 
 def groups_seen(**more):
-    """Process groups: of what the launcher starts, of its tare, of the program."""
+    """Process groups and sessions: of what the launcher starts, of its tare, of the program."""
     job_id = new_job()
     other = launch("openmpi", [1], with_true(), size=2, job=job_id)
-    one = start("count", *known(0), "sh", "-c", "cut -d ' ' -f 5 /proc/$PPID/stat /proc/$$/stat", env=rank_environment("openmpi", 0, 2, job_id),
+    one = start("count", *known(0), "sh", "-c", "cut -d ' ' -f 5,6 /proc/$PPID/stat /proc/$$/stat", env=rank_environment("openmpi", 0, 2, job_id),
                 start_new_session=True, **more)
     seen = end([one, *other])[0]
-    return [one.pid, *map(int, seen.out.split())]
+    return [(one.pid, one.pid), *(tuple(map(int, line.split())) for line in seen.out.splitlines())]
 
 
 def control(name):
@@ -332,7 +338,18 @@ def control(name):
 
 
 launched, counts, program = groups_seen()
-ok(counts != launched == program, "a rank's tare is in a group of its own, its program in the launcher's", (launched, counts, program))
+ok(launched == program and counts[0] != launched[0], "a rank's tare is in a group of its own, its program in the launcher's", (launched, counts, program))
+ok(counts[1] != launched[1], "and in a session of its own", (launched, counts, program))
+os.mkfifo("helped")
+one = start("count", "--on", "exact", "-e", "instructions:u", "--ranks-timeout", "0.1", "sh", "-c", "echo $$ $PPID; read line < helped",
+            env=rank_environment("openmpi", 0, 2, new_job()), start_new_session=True)
+seen = [int(number) for number in one.stdout.readline().split()] # none where the engine is not
+equal([pid for pid in (children(seen[1]) if seen else []) if facts(pid)[2:3] == [str(one.pid)] and pid != seen[0]], [],
+      "nor is what helps a rank's tare to count in the launcher's group")
+if seen:
+    with open("helped", "w", encoding="ascii"):
+        pass
+finish(one)
 terminal, other_end = pty.openpty()
 launched, counts, program = groups_seen(stdin=other_end, preexec_fn=lambda: control(os.ttyname(0)))
 ok(counts == launched == program, "at a terminal all of a rank are in one group, as job control needs", (launched, counts, program))
@@ -344,12 +361,7 @@ equal(ends[0].code, 7, "a launcher that ignores SIGCHLD sees how a rank ended")
 
 # Ctrl-Z at mpirun: Open MPI's stops the group of each process that it has started
 def state(pid):
-    """As ps names it; "" where there is no such process."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return file.read().rpartition(")")[2].split()[0]
-    except OSError:
-        return ""
+    return "".join(facts(pid)[:1])
 
 
 job_id = new_job()
@@ -368,6 +380,36 @@ with open("continued", "w", encoding="ascii"):
     pass
 ends = end([stopped, *other])
 equal((ends[0].code, ends[0].out, len(reports(ends))), (0, "ends\n", 1), "which goes on with it, and there is one report")
+
+# a stopped process beside the ranks: if their group becomes orphaned, the kernel sends SIGHUP and SIGCONT to all of it
+BATCH = r"""
+trap 'echo hung up; exit' HUP
+is() { grep -q "^State:.[$2]" "/proc/$1/status" 2> /dev/null; }
+rank() { OMPI_COMM_WORLD_RANK=$1 PMIX_RANK=$1 "$TARE" count --on "$REC" -e cycles -o all.txt sh -c "$2" & started=$!; }
+sh -c 'kill -STOP $$' & stopped=$!
+until is $stopped T; do sleep 0.01; done
+rank 0 "echo \$\$ \$PPID > program.new; mv program.new program; $PROGRAM"; first=$started
+until [ -e program ]; do sleep 0.01; done
+rank 1 ': > begun'
+until [ -e begun ]; do sleep 0.01; done
+read program counts < program
+case $KILLS in tare) kill -KILL $counts;; stand-in) kill -KILL $first;; esac
+wait $first; wait $started
+for pid in $program $counts; do while is $pid '^ZX'; do sleep 0.01; done; done
+is $stopped T && echo is stopped
+kill -KILL $stopped
+"""
+for kills, program, fact in (("nothing", "true", "ranks end"), ("tare", 'while grep -qx "PPid:.$PPID" /proc/$$/status; do sleep 0.01; done', "a rank's tare is killed"),
+                             ("stand-in", "exec sleep 600", "what the launcher started is killed")):
+    for name in ("program", "begun", "all.txt"):
+        if os.path.exists(name):
+            os.unlink(name)
+    batch = subprocess.Popen(["sh", "-c", BATCH], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                             env=rank_environment("openmpi", 0, 2, new_job(), TARE=TARE, REC=recording(0, {"cycles": 1000}), KILLS=kills, PROGRAM=program))
+    one = finish(batch)
+    equal(one.out, "is stopped\n", f"{fact} beside a stopped process of the launcher's group: no signal comes to the group")
+    ok(os.path.exists("all.txt"), "and the ranks have reported", one)
+shutil.rmtree(os.path.join(RUN, f"tare-ranks-{os.geteuid()}"), ignore_errors=True)
 
 # a launcher without process groups of its own, in the terminal's foreground
 terminal, other_end = pty.openpty()
