@@ -252,14 +252,43 @@ static bool write_profile(FILE *out, const struct named_profile *named, const st
 	return false;
 }
 
+static bool is_empty(const char *const *patterns) { return !patterns || !*patterns; }
+
+/* A listing of functions and nothing else: few lines are in it. */
+static bool lists_functions_alone(const struct show_request *show)
+{
+	return show->format == SHOW_TEXT && show->by == PROFILE_BY_FUNCTION && !show->parts && !show->browse &&
+	       !show->prof && !show->annotate && !show->disassemble && !show->butterfly &&
+	       is_empty(show->only.items) && is_empty(show->exclude.items) && is_empty(show->modules.items);
+}
+
+/* Names what is shown, and chooses the event. False: *named is NULL. */
+static bool name_shown(const struct profile *profile, const struct show_request *show, FILE *out,
+		       struct named_profile **named, size_t *event, bool *chosen, struct error *err)
+{
+	bool functions = lists_functions_alone(show);
+	if (functions ? !session_name_functions(profile, show->confidence, named, err)
+		      : !session_name_profile(profile, show->confidence, named, err))
+		return false;
+	*chosen = choose_event(*named, show, event, err);
+	if (!functions || !*chosen)
+		return true;
+	const struct profile_report_options options = options_of(out, show, *event);
+	if (!profile_list_wants_lines(*named, &options))
+		return true;
+	named_profile_free(*named);
+	free(*named);
+	return session_name_profile(profile, show->confidence, named, err);
+}
+
 int show_profile(const struct profile *profile, const struct show_request *show, FILE *out, const char *name)
 {
 	struct named_profile *named;
 	struct error err = {0};
 	size_t event;
-	if (!session_name_profile(profile, show->confidence, &named, &err))
+	bool chosen, written = false;
+	if (!name_shown(profile, show, out, &named, &event, &chosen, &err))
 		return say_failed(&err, TARE_CANNOT_MEASURE);
-	bool chosen = choose_event(named, show, &event, &err), written = false;
 	if (chosen) {
 		signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error to be told */
 		written = write_profile(out, named, show, event, &err);

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "profile/inclusive.h"
+#include "profile/small.h"
 #include "symbol/jit.h"
 #include "symbol/kernel.h"
 
@@ -24,6 +25,7 @@ struct trouble_note {
 struct naming_build {
 	bool here;
 	struct kernel_names *kernel; /* NULL: not asked yet */
+	bool *small;                 /* [n_modules]: its lines are left out; NULL: of none */
 	VEC(uint8_t) changed; /* of each module: 0: not looked at; 1: the file that was profiled; 2: another */
 	const struct profile *profile;
 	struct symbols *symbols;
@@ -267,11 +269,13 @@ bool named_is_other_file(struct symbols *symbols, const struct profile_module *m
 
 static bool has_changed(struct naming_build *naming, uint32_t index)
 {
-	if (naming->changed.items[index] == 0)
-		naming->changed.items[index] = named_is_other_file(naming->symbols,
-								   &naming->profile->modules[index])
-						       ? 2
-						       : 1;
+	if (naming->changed.items[index] == 0) {
+		const struct profile_module *m = &naming->profile->modules[index];
+		bool other = named_is_other_file(naming->symbols, m);
+		naming->changed.items[index] = other ? 2 : 1;
+		if (!other && naming->small && naming->small[index])
+			symbols_leave_out_lines(naming->symbols, m->path);
+	}
 	return naming->changed.items[index] == 2;
 }
 
@@ -400,10 +404,13 @@ static bool name_rows(struct naming_build *naming, const struct named_place *pla
 	struct named_profile *out = naming->out;
 	const struct named_frame *last = &out->frames[place->first_frame + place->n_frames - 1];
 	const struct named_function code = out->functions[last->function];
+	const bool left_out = naming->small && naming->small[place->module];
+	out->by_function.rows[code.row].lines_left_out = left_out;
 	for (uint32_t level = 0; level < place->n_frames; level++) {
 		struct named_frame *frame = &out->frames[place->first_frame + level];
 		if ((frame->line_row = line_of(naming, frame, &code)) == NO_INDEX)
 			return false;
+		out->by_line.rows[frame->line_row].lines_left_out = left_out;
 	}
 	return true;
 }
@@ -595,8 +602,10 @@ bool named_profile_new(const struct profile *profile, struct symbols *symbols, c
 		return error_no_memory(err);
 	naming.out->profile = profile;
 	naming.changed.items = calloc(profile->n_modules + 1, 1);
-	bool done = naming.changed.items && name_places(&naming) && name_arcs(&naming) && note_troubles(&naming) &&
-		    sum_up(&naming);
+	bool done = naming.changed.items &&
+		    (!options || !(options->lines_from_share > 0) ||
+		     small_modules(profile, options->lines_from_share, &naming.small)) &&
+		    name_places(&naming) && name_arcs(&naming) && note_troubles(&naming) && sum_up(&naming);
 	done &= settle(&naming);
 	hash_free(&naming.places);
 	hash_free(&naming.functions);
@@ -609,6 +618,7 @@ bool named_profile_new(const struct profile *profile, struct symbols *symbols, c
 		vec_free(&naming.troubles.items[i].modules);
 	vec_free(&naming.troubles);
 	vec_free(&naming.changed);
+	free(naming.small);
 	if (naming.kernel)
 		kernel_free(naming.kernel);
 	if (done)

@@ -24,6 +24,10 @@ struct named_options {
 	/* The profile is of this machine since it was started: the running kernel's names are its names, and the
 	 * map files of JIT compilers are its processes'. */
 	bool here;
+	/* Of files that have less than this share of each event's count, lines and inlined functions are left out
+	 * (lines_left_out in named_row): to read them takes longer than to name the rest, and a listing of
+	 * functions hardly shows them. Not of samples. 0: of none. */
+	double lines_from_share;
 };
 
 /* options may be NULL. *out is the caller's, to be freed by named_profile_free() and free(). The profile is

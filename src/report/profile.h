@@ -39,6 +39,10 @@ struct profile_report_options {
 void report_profile_text(FILE *out, const struct named_profile *named,
 			 const struct profile_report_options *options);
 
+/* Would that listing be another one with the lines that were left out (lines_left_out in named_row)? Of functions,
+ * without `only`, `exclude`, `modules` and anything below the listing. */
+bool profile_list_wants_lines(const struct named_profile *named, const struct profile_report_options *options);
+
 struct document;
 void report_build_profile(struct document *document, const struct named_profile *named,
 			  const struct profile_report_options *options);

@@ -335,37 +335,57 @@ static void add_rows(struct profile_listing *l, const struct named_row **rows, s
 			     "2\u20137: some place from 2 to 7, the samples do not tell which");
 }
 
+struct lines_known {
+	uint64_t known;      /* of the count, this much has a line */
+	uint64_t left_out;   /* … may have one: it was not looked for */
+	uint64_t of_no_file; /* [kernel], [jit], [anonymous]: no debug file has lines of these */
+	const struct named_row *hottest;
+};
+
+static struct lines_known lines_known(const struct named_profile *named, size_t event)
+{
+	struct lines_known lines = {0};
+	for (size_t i = 0; i < named->by_line.n; i++) {
+		const struct named_row *row = &named->by_line.rows[i];
+		const uint64_t self = row->counts[event].self;
+		lines.known += row->file && row->line ? self : 0;
+		lines.left_out += row->lines_left_out ? self : 0;
+		lines.of_no_file += row->module[0] == '[' ? self : 0;
+		if (row->file && row->line && (!lines.hottest || self > lines.hottest->counts[event].self))
+			lines.hottest = row;
+	}
+	return lines;
+}
+
 /* Below a listing of functions: the one line that has most, which may be spread over many functions (templates,
- * what was inlined). */
+ * what was inlined). Appends it and returns its label; NULL: there is none. */
+static const char *append_hottest_line(struct str *text, const struct lines_known *lines, uint64_t sum,
+				       size_t event, const struct profile_report_options *options)
+{
+	if (profile_share(lines->known, sum) < 0.5) { /* the hottest one would be any */
+		str_appendf(text, "not known for %.1f%% of this%s", 100 * (1 - profile_share(lines->known, sum)),
+			    2 * lines->of_no_file >= sum - lines->known
+				    ? ", which is mostly code without a file"
+				    : ". Compile with -g, or install debug files (packages named "
+				      "-dbgsym), or set DEBUGINFOD_URLS");
+		return "lines:";
+	}
+	if (!lines->hottest || !lines->hottest->counts[event].self)
+		return NULL;
+	profile_append_row_name(text, lines->hottest);
+	str_appendf(text, ", %.1f%%%s", 100 * profile_share(lines->hottest->counts[event].self, sum),
+		    options->annotate ? "" : "; --annotate shows it in its source");
+	return "hottest line:";
+}
+
 static void add_hottest_line(struct document *document, const struct named_profile *named, size_t event,
 			     const struct profile_report_options *options)
 {
-	const struct named_row *hottest = NULL;
+	const struct lines_known lines = lines_known(named, event);
 	struct str text = {0};
-	uint64_t known = 0, of_no_file = 0; /* [kernel], [jit], [anonymous]: no debug file has lines of these */
-	for (size_t i = 0; i < named->by_line.n; i++) {
-		const struct named_row *row = &named->by_line.rows[i];
-		known += row->file && row->line ? row->counts[event].self : 0;
-		of_no_file += row->module[0] == '[' ? row->counts[event].self : 0;
-		if (row->file && row->line && (!hottest || row->counts[event].self > hottest->counts[event].self))
-			hottest = row;
-	}
-	if (profile_share(known, named->sums[event]) < 0.5) { /* the hottest one would be any */
-		document_add(document, BLOCK_NOTE, "lines:",
-			     document_printf(document, "not known for %.1f%% of this%s",
-					     100 * (1 - profile_share(known, named->sums[event])),
-					     2 * of_no_file >= named->sums[event] - known
-						     ? ", which is mostly code without a file"
-						     : ". Compile with -g, or install debug files (packages named "
-						       "-dbgsym), or set DEBUGINFOD_URLS"));
-		return;
-	}
-	if (!hottest || !hottest->counts[event].self)
-		return;
-	profile_append_row_name(&text, hottest);
-	str_appendf(&text, ", %.1f%%%s", 100 * profile_share(hottest->counts[event].self, named->sums[event]),
-		    options->annotate ? "" : "; --annotate shows it in its source");
-	document_add_str(document, BLOCK_NOTE, "hottest line:", &text, NULL);
+	const char *label = append_hottest_line(&text, &lines, named->sums[event], event, options);
+	if (label)
+		document_add_str(document, BLOCK_NOTE, label, &text, NULL);
 }
 
 static void add_event(struct document *document, const struct named_profile *named, size_t event,
@@ -470,4 +490,54 @@ void report_profile_text(FILE *out, const struct named_profile *named,
 	report_build_profile(&document, named, options);
 	report_document_text(out, &document, &options->text);
 	document_free(&document);
+}
+
+/* ---- without some lines ---- */
+
+/* What is said of lines changes as more of them are known, in one direction: it is the same with none and with all
+ * of those that were left out only if it is the same with any. */
+static bool hottest_line_wants_lines(const struct named_profile *named, size_t event,
+				     const struct profile_report_options *options)
+{
+	const struct lines_known least = lines_known(named, event);
+	struct lines_known most = least;
+	struct str with_none = {0}, with_all = {0};
+	most.known += least.left_out;
+	const char *none = append_hottest_line(&with_none, &least, named->sums[event], event, options);
+	const char *all = append_hottest_line(&with_all, &most, named->sums[event], event, options);
+	bool differs = !none || !all || strcmp(none, all) != 0 || with_none.failed || with_all.failed ||
+		       strcmp(with_none.text, with_all.text) != 0;
+	/* one that was left out has that much at most */
+	bool beaten = least.hottest && least.hottest->counts[event].self <= least.left_out &&
+		      profile_share(most.known, named->sums[event]) >= 0.5;
+	str_free(&with_none);
+	str_free(&with_all);
+	return least.left_out && (differs || beaten);
+}
+
+/* Is one of the rows without lines shown, or as large as one that is? Rows of one size are in the order of their
+ * names and lines. */
+static bool rows_want_lines(const struct named_profile *named, size_t event,
+			    const struct profile_report_options *options)
+{
+	const struct profile_listing l = {.named = named, .event = event, .sum = named->sums[event]};
+	size_t n;
+	const struct named_row **rows = profile_rows_sorted(&named->by_function, event, named->has_inclusive, &n);
+	size_t shown = rows ? rows_shown(&l, rows, n, options) : 0;
+	uint64_t least = shown ? rows[shown - 1]->counts[event].self : 0;
+	bool wanted = !rows;
+	for (size_t i = 0; rows && i < n; i++)
+		wanted |= rows[i]->lines_left_out && rows[i]->counts[event].self >= least;
+	free(rows);
+	return wanted;
+}
+
+bool profile_list_wants_lines(const struct named_profile *named, const struct profile_report_options *options)
+{
+	bool wanted = false;
+	for (size_t e = 0; e < named->profile->n_events; e++)
+		if ((!options->one_event || e == options->event) && named->sums[e])
+			wanted |= rows_want_lines(named, e, options) ||
+				  hottest_line_wants_lines(named, e, options);
+	return wanted;
 }

@@ -77,6 +77,7 @@ struct named_row {
 	const char *file;                /* NULL: not known */
 	unsigned line;                   /* 0: none */
 	bool calls;                      /* a line, with arcs: it calls */
+	bool lines_left_out;             /* of code whose lines were not looked for: file is NULL */
 	const struct profile_task *task; /* that, or of its process; NULL: it is a row of code */
 	struct named_count *counts;      /* [n_events] */
 };

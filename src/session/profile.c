@@ -649,13 +649,14 @@ bool session_profile_is_of_this_boot(const struct profile *p)
 	return same;
 }
 
-bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,
-			  struct error *err)
+static bool name_profile(const struct profile *profile, double lines_from_share, double confidence,
+			 struct named_profile **out, struct error *err)
 {
 	struct symbols *symbols;
 	*out = NULL;
 	const struct symbols_options wanted = {.size = sizeof wanted, .debuginfod = true};
-	const struct named_options options = {.here = session_profile_is_of_this_boot(profile)};
+	const struct named_options options = {.here = session_profile_is_of_this_boot(profile),
+					      .lines_from_share = lines_from_share};
 	if (!symbols_new(&wanted, &symbols, err))
 		return false;
 	bool done = named_profile_new(profile, symbols, &options, out, err);
@@ -667,4 +668,20 @@ bool session_name_profile(const struct profile *profile, double confidence, stru
 		return error_no_memory(err);
 	}
 	return done;
+}
+
+bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,
+			  struct error *err)
+{
+	return name_profile(profile, 0, confidence, out, err);
+}
+
+bool session_name_functions(const struct profile *profile, double confidence, struct named_profile **out,
+			    struct error *err)
+{
+	/* shares in tenths of a percent are mostly the same without such files */
+	static const double LINES_FROM_SHARE = 0.0005;
+	/* a caller that wants the lines after all would wait twice for a server that does not answer */
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	return name_profile(profile, servers && *servers ? 0 : LINES_FROM_SHARE, confidence, out, err);
 }

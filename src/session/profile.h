@@ -76,6 +76,11 @@ bool profile_exact_options(const struct session *session, const struct profiling
 bool session_name_profile(const struct profile *profile, double confidence, struct named_profile **out,
 			  struct error *err);
 
+/* The same for a listing of functions: lines of files with hardly a count are left out (lines_left_out in
+ * named_row). profile_list_wants_lines() says whether that shows. */
+bool session_name_functions(const struct profile *profile, double confidence, struct named_profile **out,
+			    struct error *err);
+
 /* Frees both; NULL: it is not there. */
 void session_free_named(struct named_profile *named, struct profile *profile);
 

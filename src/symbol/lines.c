@@ -116,6 +116,8 @@ static bool read_units(struct module *m)
 	if (!(m->units = calloc(1, sizeof *m->units)))
 		return false;
 	m->dwarf_read = true;
+	if (m->lines_left_out)
+		return true;
 	if (!module_section(elf, ".debug_info", &header) && m->debug.elf)
 		elf = m->debug.elf;
 	if (elf)

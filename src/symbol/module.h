@@ -86,7 +86,7 @@ struct module {
 	/* DWARF, when it is first asked for */
 	Dwarf *dwarf;
 	struct dwarf_units *units;
-	bool dwarf_read;
+	bool dwarf_read, lines_left_out; /* symbols_leave_out_lines() */
 	/* call frame information of .eh_frame, when it is first asked for; NULL: none */
 	Dwarf_CFI *cfi;
 	bool cfi_read;

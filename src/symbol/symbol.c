@@ -240,6 +240,13 @@ const struct symbol_code *symbols_code(struct symbols *s, const char *module, ui
 	return extent.code;
 }
 
+void symbols_leave_out_lines(struct symbols *s, const char *module)
+{
+	struct module *m = module_of(s, module);
+	if (m)
+		m->lines_left_out = true;
+}
+
 size_t symbols_inlined(struct symbols *s, const char *module, uint64_t offset, struct symbol_frame *frames,
 		       size_t most)
 {

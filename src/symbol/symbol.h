@@ -86,6 +86,10 @@ struct symbol_frame {
 	unsigned line;
 };
 
+/* Lines and inlined functions of the module are not looked for: its functions are known by name alone. To be said
+ * before the first question about a place of it. */
+void symbols_leave_out_lines(struct symbols *symbols, const char *module);
+
 /* The functions that the place is in, by the source: the innermost first, the last one not inlined. At most `most`
  * are stored; how many there are is returned: 0 without DWARF. */
 size_t symbols_inlined(struct symbols *symbols, const char *module, uint64_t offset, struct symbol_frame *frames,

@@ -425,6 +425,31 @@ for words, what in [(["fifo:nowhere"], "cannot open the FIFO"), (["fifo:inlined.
 seen = tare("profile", "--delay", "-1", "./shares")
 ok(seen.code == 2 and "--control" in seen.err, "--delay -1 without orders is refused", seen)
 
+# lines of files with hardly a count are looked for where they show: a listing without them is the same one
+write("rare.c", "int rare_one(int x) { return x + 1; }\nint rare_two(int x) { return x * 2; }\n")
+write("often.c", """\
+int rare_one(int), rare_two(int);
+static __attribute__((noinline)) unsigned often(unsigned n) {
+	unsigned x = 0;
+	for (unsigned i = 0; i < n; i++)
+		x = x * 3 + i;
+	return x;
+}
+int main(void) { return (often(2000000) + rare_one(1) + rare_two(1)) & 1; }
+""")
+subprocess.run(["gcc", "-g", "-O1", "-shared", "-fPIC", "rare.c", "-o", "rare.so"], check=True)
+subprocess.run(["gcc", "-g", "-O1", "often.c", "./rare.so", "-o", "often"], check=True)
+for stacks in ([], ["-g"]):
+    seen = tare("profile", "--on", "exact", "-e", "instructions,branches", *stacks, "-o", "kept.often", "./often")
+    plain, all_lines = tare("report", "kept.often").out, tare("report", "--annotate", "kept.often").out
+    short = [name for _, _, name in rows(plain)]
+    ok(short and not any("rare_" in name for name in short), f"the rare functions are not listed {stacks}", seen)
+    equal(rows(plain), rows(all_lines)[:len(rows(plain))], f"and the listing is that in which all lines were looked for {stacks}")
+    notes = [re.findall(r"^ *(?:hottest line|lines): .*?(?=;|$)", text, re.M) for text in (plain, all_lines)]
+    ok(notes[0] and notes[0] == notes[1], f"so is what it says of lines {stacks}", notes)
+    has(tare("report", "--top", "100000", "kept.often").out, "rare_two (rare.so:rare.c:2)", f"where they are listed they have their lines {stacks}")
+    has(tare("report", "--lines", "--top", "100000", "kept.often").out, "rare.c:2 (rare.so)", f"and among lines they are {stacks}")
+
 # the gap that tare chooses: what a sample costs is in the heading, of the kept profile too
 seen = tare("profile", "-e", "cpu-clock", "-o", "cost.profile", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
 if seen.code == 0:

@@ -473,6 +473,155 @@ static void test_hostile_names(void)
 	free(text);
 }
 
+/* A listing of functions, of rows of which some have no lines because these were left out. */
+struct planted_row {
+	uint64_t self;
+	bool line, left_out;
+};
+
+static bool wants(const struct planted_row *functions, size_t n, const struct planted_row *lines, size_t n_lines,
+		  size_t top)
+{
+	static struct named_count counts[64];
+	static struct named_row rows[64];
+	static char names[64][8];
+	struct profile_event event = {.label = "instructions", .unit = "instructions"};
+	struct profile p = {.events = &event, .n_events = 1};
+	uint64_t sum = 0;
+	for (size_t i = 0; i < n + n_lines; i++) {
+		const struct planted_row *from = i < n ? &functions[i] : &lines[i - n];
+		snprintf(names[i], sizeof names[i], "f%02zu", i);
+		counts[i] = (struct named_count){.self = from->self, .inclusive = from->self};
+		rows[i] = (struct named_row){.name = names[i],
+					     .module = "/m",
+					     .file = from->line ? "/m.c" : NULL,
+					     .line = from->line ? (unsigned)i + 1 : 0,
+					     .lines_left_out = from->left_out,
+					     .counts = &counts[i]};
+		sum += i < n ? from->self : 0;
+	}
+	event.total = sum;
+	struct named_profile named = {
+		.profile = &p, .by_function = {rows, n}, .by_line = {rows + n, n_lines}, .sums = &sum};
+	return profile_list_wants_lines(&named, &(struct profile_report_options){.top = top});
+}
+
+static void test_lines_left_out(void)
+{
+	enum { ROWS = 4 };
+	static const struct {
+		const char *fact;
+		struct planted_row rows[ROWS];
+		size_t top;
+		bool wants;
+	} cases[] = {
+		{"rows below the listing need no lines",
+		 {{99990, true}, {6, .left_out = true}, {4, .left_out = true}},
+		 0,
+		 false},
+		{"one that --top shows does",
+		 {{99990, true}, {6, .left_out = true}, {4, .left_out = true}},
+		 2,
+		 true},
+		{"one that stands in the place of 'others' does",
+		 {{99990, true}, {10, .left_out = true}},
+		 0,
+		 true},
+		{"one as large as the last that is shown does: lines put them in order",
+		 {{99900, true}, {50, true}, {50, .left_out = true}, {30, .left_out = true}},
+		 2,
+		 true},
+		{"a smaller one does not",
+		 {{99900, true}, {50, true}, {49, .left_out = true}, {30, .left_out = true}},
+		 2,
+		 false},
+		{"nor does a small one beside code without lines",
+		 {{99990}, {6, .left_out = true}, {4, .left_out = true}},
+		 1,
+		 false},
+		{"unless the part without lines is said with another digit",
+		 {{9990}, {6, .left_out = true}, {4, .left_out = true}},
+		 1,
+		 true},
+		{"or lines are known of half of the count with it",
+		 {{50000}, {49990, true}, {6, .left_out = true}, {4, .left_out = true}},
+		 2,
+		 true},
+		{"where all lines were looked for, none is wanted", {{99990, true}, {6}, {4}}, 3, false},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		size_t n = 0;
+		while (n < ROWS && cases[i].rows[n].self)
+			n++;
+		ok(wants(cases[i].rows, n, cases[i].rows, n, cases[i].top) == cases[i].wants, "lines left out: %s",
+		   cases[i].fact);
+	}
+	/* one function's lines, all of one size, against two functions without */
+	const struct planted_row functions[] = {{940, true}, {30, .left_out = true}, {30, .left_out = true}};
+	struct planted_row lines[22];
+	for (size_t i = 0; i < 20; i++)
+		lines[i] = (struct planted_row){47, true};
+	lines[20] = functions[1], lines[21] = functions[2];
+	ok(wants(functions, 3, lines, 22, 1), "lines left out: the hottest line could be among them");
+	for (size_t i = 0; i < 20; i++)
+		lines[i].self = i < 10 ? 93 : 1;
+	ok(!wants(functions, 3, lines, 22, 1),
+	   "lines left out: it could not where they have less than it all together");
+}
+
+/* How many rows of functions are without their lines, of three files that have these counts of two events. */
+static size_t left_out(const uint64_t counts[3][2], double share, enum profile_gaps gaps, const char *third)
+{
+	struct profile_event events[] = {{.label = "a", .unit = ""}, {.label = "b", .unit = "", .gaps = gaps}};
+	struct profile_module modules[] = {{.kind = MODULE_FILE, .path = "/none/one"},
+					   {.kind = MODULE_FILE, .path = "/none/two"},
+					   {.kind = MODULE_FILE, .path = third}};
+	struct profile_task task = {.name = ""};
+	struct profile_node nodes[] = {
+		{0}, {.offset = 16}, {.module = 1, .offset = 16}, {.module = 2, .offset = 32}};
+	struct profile_cell cells[6];
+	struct profile p = {.events = events,
+			    .n_events = 2,
+			    .modules = modules,
+			    .n_modules = 3,
+			    .tasks = &task,
+			    .n_tasks = 1,
+			    .nodes = nodes,
+			    .n_nodes = 4,
+			    .cells = cells};
+	struct symbols *symbols = NULL;
+	struct named_profile *named = NULL;
+	size_t n = 0;
+	for (uint32_t i = 0; i < 6; i++)
+		if (counts[i / 2][i % 2])
+			cells[p.n_cells++] = (struct profile_cell){
+				.node = i / 2 + 1, .event = i % 2, .count = counts[i / 2][i % 2]};
+	const struct named_options options = {.lines_from_share = share};
+	need(symbols_new(NULL, &symbols, &err) && named_profile_new(&p, symbols, &options, &named, &err));
+	for (size_t i = 0; i < named->by_function.n; i++) {
+		n += named->by_function.rows[i].lines_left_out;
+		ok(named->by_function.rows[i].lines_left_out == named->by_line.rows[i].lines_left_out,
+		   "a row of lines says of '%s' what that of functions does", named->by_function.rows[i].name);
+	}
+	named_profile_free(named);
+	free(named);
+	symbols_free(symbols);
+	return n;
+}
+
+static void test_small_files(void)
+{
+	static const uint64_t counts[3][2] = {{9999, 500}, {1, 0}, {1, 9500}},
+			      large[3][2] = {{9990, 500}, {20, 0}, {0, 1}};
+	equal_u64(left_out(counts, 0.01, GAPS_NONE, "/none/three"), 1,
+		  "lines of a file are left out that has less than the share of every event");
+	equal_u64(left_out(large, 0.01, GAPS_NONE, "/none/three"), 2, "and of several such files");
+	equal_u64(left_out(large, 0.001, GAPS_NONE, "/none/three"), 0, "but of none that has more of one");
+	equal_u64(left_out(counts, 0, GAPS_NONE, "/none/three"), 0, "of none where no share is given");
+	equal_u64(left_out(counts, 0.01, GAPS_FIXED, "/none/three"), 0, "of none of samples");
+	equal_u64(left_out(counts, 0.01, GAPS_NONE, "/none/two"), 0, "of none that has more under the same path");
+}
+
 /* A caller and a callee with names that would act: markup, quotes, separators, controls, formulas. */
 static struct named_profile hostile(struct profile *p, const char *name)
 {
@@ -681,6 +830,8 @@ int main(void)
 	test_counted(file);
 	test_arcs(file);
 	test_hostile_names();
+	test_lines_left_out();
+	test_small_files();
 	test_formats();
 	test_headings();
 	test_narrow();

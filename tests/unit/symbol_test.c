@@ -167,6 +167,14 @@ static void named_program(const char *program, const char *how)
 		   ends_with(f[2].file, "program.c"),
 	   "%s: each at its own line", how);
 	ok(symbols_inlined(s, path, here->offset, f, 0) == 3, "%s: with no room they are counted", how);
+	struct symbols *without = fresh();
+	symbols_leave_out_lines(without, path);
+	c = code(without, path, here->offset);
+	ok(strcmp(c->function, "outer") == 0 && c->begins == outer->offset &&
+		   strcmp(c->linked_name, "outer") == 0 && !c->file && !c->line &&
+		   symbols_inlined(without, path, here->offset, f, 8) == 0,
+	   "%s: where lines are left out, functions have their names and no more", how);
+	symbols_free(without);
 
 	const struct symbol_data *d = symbols_data(s, path, truth("table")->address + 399);
 	ok(d && !strcmp(d->name, "table") && d->address == truth("table")->address && d->bytes == 400,
