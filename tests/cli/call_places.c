@@ -40,6 +40,7 @@ static void handler(int signal)
 	(void)signal;
 	for (int i = 0; i < 7; i++)
 		syscall(SYS_getppid); /* 7 */
+	STAY;
 }
 
 static void *thread(void *unused)
@@ -72,8 +73,9 @@ APART static void down(unsigned depth, unsigned way)
 	if (!depth) {
 		syscall(SYS_getppid); /* 16384 */
 	} else if (way & 1) {
+		__asm__ volatile("nop"); /* before and behind it: else both calls would be one */
 		down(depth - 1, way >> 1);
-		__asm__ volatile("nop"); /* else both calls would be one */
+		__asm__ volatile("nop");
 	} else {
 		down(depth - 1, way >> 1);
 	}
