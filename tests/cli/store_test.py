@@ -337,6 +337,12 @@ if only:
 else:
     for fact in ("with a read-only home the result is printed", "and it says what was not kept", "what was kept before is listed and shown"):
         skip("no mount namespaces here", fact)
+os.symlink("/nowhere/there", "dangling")
+for place, name in ((f"{os.getcwd()}/dangling/tare.db", "behind a dangling link"), ("/proc/tare.db", "in /proc")):
+    run = subprocess.run(["timeout", "-s", "KILL", "60", TARE, "count", "-e", "page-faults", "true"], capture_output=True, text=True,
+                         env=environment(TARE_STORE=place))
+    ok(run.returncode == 0 and "page-faults" in run.stderr and f"this run is not kept: cannot make '{place}'" in run.stderr,
+       f"with a store {name} the result is printed, and it says that it is not kept", run.stderr)
 
 # ---- usage ----
 for wrong in (["report"], ["report", "a", "b"], ["report", "--top", "3", "@before"], ["name"], ["import"], ["import", "a", "b"], ["list", "runs", "--bad"]):

@@ -61,13 +61,15 @@ char *runs_path(const char *given, struct error *err)
 }
 
 /* SQLite would make it readable for others; its log and index get the database's mode. */
+static int create(const char *path) { return open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600); }
+
 static bool make_file(const char *path, struct error *err)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	int fd = create(path);
+	if (fd < 0 && errno == ENOENT && file_make_folders(path, 0700, err))
+		fd = create(path); /* behind a dangling link, and in /proc, it cannot be made all the same */
 	if (fd >= 0)
 		close(fd);
-	else if (errno == ENOENT && file_make_folders(path, 0700, err))
-		return make_file(path, err);
 	else if (errno != EEXIST)
 		return error_set_errno(err, errno == EACCES || errno == EROFS ? ERROR_PERMISSION : ERROR_IO, errno,
 				       "cannot make '%s'", path);
