@@ -339,7 +339,7 @@ TARE_API void tare_reads_of(const struct tare_counters *counters, struct tare_re
  * those of the passes that ended. While one that did not end is open, later ones of that thread are seen as
  * recursion: then the region is TARE_NOT_COUNTED, for its sum has not all that was left.
  * - A thread that ends inside a region has entered it and not left it. So has one that longjmp(3)s or throws out
- *   of it; tare::region leaves by its destructor, exceptions too.
+ *   of it; tare::region leaves by its destructor, also by an exception.
  * - After fork(2) the parent's regions go on; in the child nothing is counted and nothing reported. The report
  * says how many children there were. A program that is exec'd begins anew.
  * - Signal handlers may begin and end regions that they have a handle of: neither function takes a lock or calls
@@ -403,11 +403,11 @@ TARE_API bool tare_regions_counted(void);
 /* Begins to count regions, without environment variables: nothing is printed at the end. Once in a process; the
  * calling thread tries the events as tare_add() does.
  *
- * Errors: as tare_add(); USAGE also when regions are counted already (by the environment, too). */
+ * Errors: as tare_add(); USAGE also when regions are counted already (also by the environment). */
 TARE_API bool tare_regions_start(const char *events, struct tare_error *error);
 
 /* The region of this name: every call with the same bytes gives the same. The name is any bytes up to a 0 byte, of
- * any length; reports escape what is no printable ASCII. May be called before regions are counted, and by any
+ * any length; reports escape what is not printable ASCII. May be called before regions are counted, and by any
  * thread; not in signal handlers. NULL on failure; the functions below do nothing for NULL.
  *
  * Errors: USAGE (no name or an empty one), LIMIT (TARE_REGIONS_MOST), NO_MEMORY. */
@@ -457,10 +457,10 @@ struct tare_region_passes {
 };
 
 /* A region's counts so far: passes that have ended. scope TARE_THREAD: the calling thread's; TARE_PROCESS: all
- * threads', those that have ended too. Fills *passes and readings[] of the events of tare_regions_start(), as many
- * as they are; either may be NULL. Not in signal handlers. Other threads that are in the region meanwhile may be
- * seen between two events' sums. Under tare's engine regions are counted from outside the program, and are in the
- * report of 'tare count': the program itself is told TARE_NOT_COUNTED.
+ * threads', also those that have ended. Fills *passes and readings[] of the events of tare_regions_start(), as
+ * many as they are; either may be NULL. Not in signal handlers. Other threads that are in the region meanwhile may
+ * be seen between two events' sums. Under tare's engine regions are counted from outside the program, and are in
+ * the report of 'tare count': the program itself is told TARE_NOT_COUNTED.
  *
  * Errors: USAGE (no region, scope, regions are not counted, forked). */
 TARE_API bool tare_region_read(const struct tare_region *region, int scope, struct tare_region_passes *passes,

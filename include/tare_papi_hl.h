@@ -3,7 +3,7 @@
  * and linked with -ltare.
  *
  * What differs from PAPI:
- * - Events come from TARE_EVENTS ("PAPI_TOT_INS,PAPI_TOT_CYC" are names of tare's, too), not from PAPI_EVENTS;
+ * - Events come from TARE_EVENTS ("PAPI_TOT_INS,PAPI_TOT_CYC" are also names of tare's), not from PAPI_EVENTS;
  * without it nothing is counted. The report goes where TARE_OUTPUT says.
  * - Regions may overlap, and entries that do not match exits are in the report, not in what the calls return.
  * - A name that is a constant text is looked up once at each place; others at each call, at the end inside of the

@@ -36,7 +36,7 @@ static int count(const char *event, uint64_t n)
 	if (!tare_region_read(body, TARE_THREAD, NULL, &reading, &error))
 		return not_counted(error.text);
 	if (reading.state == TARE_PARTLY)
-		return not_counted("it was not counted all the time: others had its counter, too");
+		return not_counted("it was not counted all the time: others also had its counter");
 	if (reading.state != TARE_COUNTED)
 		return not_counted("the program has no count of it: its event had no counter; or tare's engine counts "
 				   "the region from outside, and 'tare count' reports it");

@@ -83,7 +83,7 @@ module tare
       import :: tare_region
       type(tare_region), value :: region
     end subroutine
-    ! libtare's, too. A name that cannot be had (no memory, '') counts nothing.
+    ! also libtare's. A name that cannot be had (no memory, '') counts nothing.
     subroutine tare_region_enter_text(name)
       character(len=*), intent(in) :: name
     end subroutine

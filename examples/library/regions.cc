@@ -1,4 +1,4 @@
-// Regions in C++ end with their scope, exceptions too:  TARE_EVENTS=page-faults:u,task-clock ./regions
+// Regions in C++ end with their scope, also by an exception:  TARE_EVENTS=page-faults:u,task-clock ./regions
 #include <cstddef>
 #include <iostream>
 #include <stdexcept>

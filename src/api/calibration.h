@@ -31,7 +31,7 @@ struct region_tare {
 	bool here;                      /* it is of this machine */
 	char why[256];                  /* otherwise; "" when none was made */
 	bool stubs_used, calls_used;    /* by regions of this process */
-	bool gross;                     /* TARE_GROSS=1: the report shows gross and tare too */
+	bool gross;                     /* TARE_GROSS=1: the report also shows gross and tare */
 	struct tare_reads reads;        /* of the process, before the measuring here */
 	bool mixed_reads;               /* some readings were user reads, some not */
 	struct event_tare events[TARE_EVENTS_MOST];

@@ -18,7 +18,7 @@
 
 const char *tare_version(void) { return TARE_VERSION; }
 
-/* NULL is no failure: the process id tells then. */
+/* NULL is not a failure: the process id tells then. */
 static struct guard *guard_new(void)
 {
 	struct guard *guard = mmap(NULL, sizeof *guard, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,

@@ -41,7 +41,7 @@ static inline uint64_t own_add(_Atomic uint64_t *to, uint64_t n)
 #endif
 }
 
-/* By the owner. (Other threads read with this, too: an aligned load is one on every CPU that this is built for;
+/* By the owner. (Other threads also read with this: an aligned load is one on every CPU that this is built for;
  * what compilers make of the atomic one is an address more on arm64.) */
 static inline uint64_t own_get(const _Atomic uint64_t *of)
 {

@@ -1,5 +1,5 @@
 /* Reading a set's counters by read(2), without libc: for regions, whose stubs may call nothing (stub_pass.c), and
- * for all others. It is no cancellation point. */
+ * for all others. It is not a cancellation point. */
 #ifndef TARE_API_READ_RAW_H
 #define TARE_API_READ_RAW_H
 

@@ -148,7 +148,7 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
-	/* the engine counts the child, too */
+	/* the engine also counts the child */
 	__atomic_and_fetch(&tare_regions_on, REGIONS_OF_ENGINE, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&names.lock);
 }

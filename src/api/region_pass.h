@@ -18,7 +18,7 @@
 extern __thread struct region_thread *_Atomic region_here
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Not inlined: its stack is no concern of the usual way. */
+/* Not inlined: the usual way does not pay for its stack. */
 #define PASS_APART __attribute__((noinline, unused))
 
 static inline struct slot *pass_slot(struct region_thread *thread, const struct tare_region *region)
@@ -44,8 +44,9 @@ static inline int64_t pass_depth(const struct slot *slot)
 
 /* ---- the times of user reads ----
  *
- * A mark is a point on the page's clock, not brought to ns: `base_ns` + ns(`cycles`) is the enabled time, and the
- * running time, too: the group was never off the counters. So a pass adds two numbers, and multiplies nothing. */
+ * A mark is a point on the page's clock, not brought to ns: `base_ns` + ns(`cycles`) is the enabled time, and
+ * also the running time: the group was never off the counters. So a pass adds two numbers, and multiplies
+ * nothing. */
 
 static inline uint64_t cycles_ns(uint64_t cycles, uint64_t mult, uint64_t shift)
 {

@@ -212,8 +212,8 @@ static void touch(const struct region_thread *thread, struct slot *slot)
 		((volatile struct begin_times *)slot_begin_times(slot, thread->n))[i].running_ns = 0;
 }
 
-/* A disagreement between user reads and read(2): nobody knows since when. What the thread counted so far is no
- * count. */
+/* A disagreement between user reads and read(2): nobody knows since when. What the thread counted so far is not
+ * a count. */
 static void distrust(struct region_thread *thread)
 {
 	thread->user = NULL;
@@ -373,8 +373,8 @@ void region_sums_add(struct region_sums *out, const struct region_thread *thread
 	}
 }
 
-/* A sum in which an exit is missing is no count (after a longjmp out of the region, all later passes of the thread
- * lie inside the one that never ended), and neither is one of no pass at all: every entry is still open. */
+/* A sum in which an exit is missing is not a count (after a longjmp out of the region, all later passes of the
+ * thread lie inside the one that never ended), and neither is one of no pass at all: every entry is still open. */
 void region_sums_finish(struct region_sums *out, const struct region_set *r)
 {
 	bool whole = !out->unread && !out->pending && (!out->passes.entries || out->passes.exits > out->strays);

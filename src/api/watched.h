@@ -6,7 +6,7 @@
  *    event that each program has (`always_moves()`) has a larger count if it was on its counter all the time.
  * 2. One that stands still is read again until it moves: after 20 ms of the thread's time it has lost counts, and
  *    with it, where it is a hardware counter, all hardware counters of the set. (A clock that goes by ticks of 10 ms
- *    is no loss.)
+ *    is not a loss.)
  * 3. What was taken away and given back between two readings is not seen. */
 #ifndef TARE_API_WATCHED_H
 #define TARE_API_WATCHED_H

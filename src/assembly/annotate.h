@@ -30,7 +30,7 @@ struct annotate_request {
 
 /* Appends the annotated text to out. On failure out has a part of it.
  *
- * Errors: USAGE (lines that are not there, are no code, are of two functions; a jump that cannot be followed),
+ * Errors: USAGE (lines that are not there, are not code, are of two functions; a jump that cannot be followed),
  * LIMIT (more than 100 names), NO_MEMORY. */
 bool annotate(const struct assembly *a, const struct annotate_request *request, struct str *out,
 	      struct error *err);

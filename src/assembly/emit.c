@@ -59,7 +59,7 @@ static void put_arm_call(struct str *out, const struct statement *at, bool begin
 	if (frame)
 		str_append(out, "\t.cfi_adjust_cfa_offset 32\n");
 	str_append(out, "\tstp\tx16, x17, [sp]\n\tstr\tx30, [sp, #16]\n");
-	/* in the middle of a function that keeps it, x30 is no return address */
+	/* in the middle of a function that keeps it, x30 is not a return address */
 	if (frame && !at->return_kept)
 		str_append(out, "\t.cfi_rel_offset x30, 16\n");
 	str_appendf(out,
@@ -97,7 +97,7 @@ static void put_string(struct str *out, const char *text)
 	str_append(out, "\"\n");
 }
 
-/* A number's name is a symbol too: two files of a program with the same number do not link. */
+/* A number's name is also a symbol: two files of a program with the same number do not link. */
 void annotate_put_names(struct str *out, const struct assembly *a, const char *const *names, size_t n,
 			unsigned number)
 {

@@ -24,7 +24,7 @@ struct insertion {
 };
 
 enum label_mark {
-	MARK_OWN_LABEL = 1, /* has a label of ours, too */
+	MARK_OWN_LABEL = 1, /* also has a label of ours */
 	MARK_REACHED = 2,   /* a label that a jump goes to */
 	MARK_TAKEN = 4,     /* a label whose address data or an instruction holds */
 	MARK_RANGED = 8     /* the label of a function that has a range in it */

@@ -249,7 +249,7 @@ static bool counts_all(const struct backend_member *member, const struct event *
 }
 
 /* Regions are counted where their events are. What cannot be probed goes, with all events of the execution, to a
- * member that needs no probes, if there is one that counts these events, too; readings name their source.
+ * member that needs no probes, if one also counts these events; readings name their source.
  * members[] follows. */
 static size_t choose_for_regions(struct backend *b, const struct target *target, const struct event *const *events,
 				 size_t n, size_t *members, size_t chosen, bool probes)

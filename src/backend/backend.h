@@ -193,7 +193,7 @@ struct backend_operations {
 	 * lines below a line of column names (the module, its offset, bytes, instructions, how often). NULL: this
 	 * backend does not know. False with the reason when the counts are not exact. */
 	bool (*blocks)(struct counting *counting, enum blocks_by by, struct str *out, struct error *err);
-	/* Likewise the system calls made, by name; with target->times_calls the time that they took, too; and with
+	/* Likewise the system calls made, by name; with target->times_calls also the time that they took; and with
 	 * target->callers, below an empty line, where those that were timed were made: a line for each call and
 	 * stack, and below it a line for each frame, the innermost first: TAB, hexadecimal offset, TAB, file. */
 	bool (*system_calls)(struct counting *counting, struct str *out, struct error *err);

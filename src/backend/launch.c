@@ -167,8 +167,8 @@ char *launch_find(const struct command *command, struct error *err)
 		why = executable(path);
 		if (why == 0)
 			return path;
-		/* one that is there but not executable is what to complain of, if no better one follows; in a
-		 * directory that this user may not search there is nothing for him */
+		/* one that is there but not executable is what to complain of, if no better one follows; a
+		 * directory that this user may not search has nothing for them */
 		if (why == EACCES && faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0)
 			reason = why;
 		at += length;

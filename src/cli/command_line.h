@@ -2,7 +2,7 @@
  *
  * Words are separated by blanks; '…' and "…" quote, \ takes the next character as it is. What only a shell
  * knows (pipes, redirections, $VARIABLES, patterns, NAME=value, comments, reserved words and commands that are
- * no programs) makes it a command for the shell: tare guesses nothing. */
+ * not programs) makes it a command for the shell: tare guesses nothing. */
 #ifndef TARE_CLI_COMMAND_LINE_H
 #define TARE_CLI_COMMAND_LINE_H
 

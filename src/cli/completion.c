@@ -53,7 +53,7 @@ static void print_command(const struct argument_words *kind)
 	str_free(&names);
 }
 
-/* "a|b": words; with FILE among them, files too. */
+/* "a|b": words; with FILE among them, also files. */
 static bool has_words(const struct option_row *row) { return strchr(row->argument, '|') != NULL; }
 
 static bool has_files(const struct option_row *row)

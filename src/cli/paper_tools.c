@@ -170,7 +170,7 @@ static bool perfex_value(struct perfex_options *o, const char *option, const cha
 	return true;
 }
 
-/* *i: of the first word that is no option. */
+/* *i: of the first word that is not an option. */
 static bool perfex_parse(struct perfex_options *o, int argc, char **argv, int *i, struct error *err)
 {
 	const struct {

@@ -59,7 +59,7 @@ struct verify_request {
 	const char *output, *figures;
 	bool named, models, suite, json, help; /* named: sampling; models: 'models' is */
 	const char *of_sampling, *of_counters; /* the first option that is of one of them alone */
-	const char *on;                        /* --on, which models have, too */
+	const char *on;                        /* --on, which models also have */
 	bool quick;
 };
 

@@ -62,7 +62,7 @@ bool perfex_choose(struct session *session, const char *list, struct perfex_chos
 	unsigned long long index;
 	char number[24];
 	size_t digits = strspn(list, "0123456789");
-	/* perfex -k: at kernel level, too */
+	/* perfex -k: also at kernel level */
 	const char *levels = strcmp(list + digits, ":uk") == 0 ? "" : ":u";
 	snprintf(number, sizeof number, "%.*s", digits < sizeof number ? (int)digits : 0, list);
 	if (!isdigit((unsigned char)list[0]) || (list[digits] && *levels) || !str_to_u64(number, &index))

@@ -59,7 +59,7 @@ static void print_line(FILE *out, const char *name, const struct estimate *e, in
 		fprintf(out, " not counted: %s\n", why);
 }
 
-/* Behind "r10000:" or "r12000:"; NULL: it is no event of perfex's. */
+/* Behind "r10000:" or "r12000:"; NULL: it is not an event of perfex's. */
 static const char *listed_name(const struct estimate *e, enum perfex_machine *machine)
 {
 	for (unsigned i = 0; i < PERFEX_MACHINES; i++) {

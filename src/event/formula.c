@@ -57,7 +57,7 @@ static bool parse_name(struct formula_parser *p)
 	size_t length = 0, i = 0;
 	while (is_name_character(start[length]))
 		length++;
-	/* "a -b" reads as a name and a minus without an operand's space; "a-" is no name of anything */
+	/* "a -b" reads as a name and a minus without an operand's space; "a-" names nothing */
 	if (start[length - 1] == '-' || start[length - 1] == ':')
 		return fail(p, "a name cannot end in '-' or ':' (write spaces around minus)");
 	while (i < p->n_inputs && !(strncmp(p->inputs[i], start, length) == 0 && p->inputs[i][length] == '\0'))

@@ -25,7 +25,7 @@ static bool unknown(const struct event_table *table, const char *name, struct er
 	return error_hint(err, "'tare list' shows the events");
 }
 
-/* "instructions:up" and "cycles:x" are known events with something that is no level behind them. */
+/* "instructions:up" and "cycles:x" are known events with something behind them that is not a level. */
 static bool bad_level(const struct event_table *table, const char *name, struct error *err)
 {
 	char before[REQUEST_LENGTH_MOST + 1];

@@ -33,7 +33,7 @@ bool rows_add(struct rows *rows, row_read *read, struct arena *arena, const char
 		done = row && (vec_push(&more.all, row) || error_no_memory(err));
 	}
 	/* room for all of them first, so that running out of memory adds none: what the index has beyond the rows'
-	 * number is no row's */
+	 * number is not a row's */
 	size_t before = rows->all.count;
 	for (size_t i = 0; done && i < more.all.count; i++)
 		done = place_of(rows, name_of(more.all.items[i])) < rows->all.count ||

@@ -21,7 +21,7 @@ struct event_table {
 /* How a name, with level and period cut off, was found in the table. */
 struct event_match {
 	const struct event_definition *row;
-	enum event_naming naming; /* NAMED_CANONICAL (aliases too), NAMED_PAPI or NAMED_PAPER */
+	enum event_naming naming; /* NAMED_CANONICAL (also aliases), NAMED_PAPI or NAMED_PAPER */
 	bool alias;               /* found by one of the row's aliases */
 };
 

@@ -32,7 +32,7 @@ void by_place_events(const struct by_place *p, struct str *out);
 bool by_place_add(struct by_place *p, const struct breakdown *breakdown, bool *more);
 /* Moves the places into the explanation, the longest first, with a note for what no execution counted. */
 bool by_place_end(struct by_place *p, struct error *err);
-/* After a failure; by_place_end() does it, too. */
+/* After a failure; by_place_end() also does it. */
 void by_place_free(struct by_place *p);
 
 #endif

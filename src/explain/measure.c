@@ -57,7 +57,7 @@ static bool bench_open(struct bench *b, struct error *err)
 	uint64_t near = g->second_tlb && g->first_tlb * 4 > g->second_tlb / 2 ? g->second_tlb / 2
 									      : g->first_tlb * 4;
 	/* Twice what the TLBs hold: a walk in circles misses them then. Of four times as many even the pages'
-	 * tables come from memory, in a guest the hypervisor's too: on an AMD EPYC a walk took 260 ns (in half of
+	 * tables come from memory, in a guest also the hypervisor's: on an AMD EPYC a walk took 260 ns (in half of
 	 * the sweeps 230 to 270), of twice as many 33 (27 to 37). */
 	uint64_t far = (g->second_tlb ? g->second_tlb : g->first_tlb) * 2;
 	/* a set that the last cache does not hold four times cannot tell memory from it */

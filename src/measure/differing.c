@@ -171,7 +171,7 @@ bool measurement_remark_differing(struct measurement *s)
 	else if (given == 0)
 		str_append(&text, ": the order of its threads or processes. Run it with one thread");
 	else if (is_python_without_seed(s))
-		str_append(&text, "; python's hashes are random numbers too: set PYTHONHASHSEED=0");
+		str_append(&text, "; python's hashes are also random numbers: set PYTHONHASHSEED=0");
 	else
 		str_append(&text, some ? ": whether that is the cause is not known" : "; the cause is not known");
 	if (fix)

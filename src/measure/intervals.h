@@ -57,7 +57,7 @@ struct intervals {
  * False when memory ran out. */
 bool intervals_begin(struct intervals *intervals, const struct event *const *events, size_t n, uint64_t now_ns);
 /* Tells what was counted since the last interval was told: now[n] are cumulative readings. NULL: they could not be
- * read; then the next interval has these counts, too. */
+ * read; then the next interval also has these counts. */
 void intervals_read(struct intervals *intervals, const struct reading *now, uint64_t now_ns, bool last);
 /* Counting was turned on or off: of an interval in which it was never on, nothing is known. */
 void intervals_turned(struct intervals *intervals, bool on);

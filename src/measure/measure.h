@@ -8,7 +8,7 @@
  * 3. What was measured before an interrupt or a failure is in the result.
  * 4. OUTPUT_FIRST shows the first execution of all: the warm-up where there is one. So it appears at once, and
  *    the counted runs are all alike: each writes to a file in memory (streams.h), none to a terminal.
- *    OUTPUT_ALL shows the warm-ups too. Standard error goes the way of standard output.
+ *    OUTPUT_ALL also shows the warm-ups. Standard error goes the way of standard output.
  * 5. A program that was asked to end (see `interrupt`) has 2 s for it; then it is left running, a note says so,
  *    and result->wait_status is that of a death by that signal. Without a program and without delay_ns an
  *    interrupt is the normal end: result->interrupted stays false. */
@@ -92,7 +92,7 @@ bool measure_count(const struct backend_operations *operations, struct backend *
  *
  *     measure_begin ──► measure_step until *more is false ──► measure_end
  *
- * Several may be under way at once, on one backend, too: no step leaves anything running. Steps may stop at any
+ * Several may be under way at once, also on one backend: no step leaves anything running. Steps may stop at any
  * time; what was executed is in the result. Standard input: target->command->stdin_fd must be one that each can
  * read again (measure/streams.h). */
 struct measure_steps;

@@ -1,5 +1,5 @@
 /* Outliers among the repetitions, each with what the operating system's account of that execution shows beside the
- * others: it was put off the CPU, it faulted, the hypervisor took time. "No cause seen" is an answer too. */
+ * others: it was put off the CPU, it faulted, the hypervisor took time. "No cause seen" is also an answer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ static double minor(const struct account *a) { return (double)a->minor_faults; }
 
 static double major(const struct account *a) { return (double)a->major_faults; }
 
-/* floor: the MAD that is assumed at least, so that 2 switches beside a median of 1 are no cause; steal is kept in
- * ticks of 10 ms. */
+/* floor: the least MAD that is assumed, so that 2 switches beside a median of 1 are not a cause. Steal is kept
+ * in ticks of 10 ms. */
 static const struct {
 	const char *what;
 	double (*of)(const struct account *);

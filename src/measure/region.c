@@ -1,7 +1,7 @@
 /*
  * Regions: their counts become series as the program's own do, with the same estimates.
  *
- * - A region's events are those that the backend counts of the program, too; what comes from the account of the
+ * - A region's events are those that the backend also counts of the program; what comes from the account of the
  *   process (times, memory) is of the process only.
  * - Entries and exits are those of the first execution; a region whose entries differ between executions says so.
  * - A region that the program names itself is there from the first execution on that has it; where it is missing

@@ -13,7 +13,7 @@
 
 enum { NEST_DEPTHS = 5 }; /* 0: in no loop */
 
-/* Adds up event number `event` of p's blocks. ERROR_UNSUPPORTED where the code is no nest: an indirect jump on
+/* Adds up event number `event` of p's blocks. ERROR_UNSUPPORTED where the code is not a nest: an indirect jump on
  * the path, a jump backward, a jump into a loop behind its first block (a loop that is tested first), loops that
  * overlap, or more than NEST_DEPTHS - 1 of them around a block. */
 bool predict_nest(const struct prediction *p, size_t event, uint64_t at[NEST_DEPTHS], struct error *err);

@@ -72,7 +72,7 @@ static bool is_call(const struct x86_insn *insn)
 	       insn->flow == X86_FLOW_CALL_FAR;
 }
 
-/* What the instruction is; the range's end is no reason to cut it short. */
+/* What the instruction is; the range's end does not cut it short. */
 static bool decode(struct predictor *p, uint64_t offset, struct x86_insn *insn)
 {
 	if (offset < p->length && x86_decode(p->bytes + offset, p->length - offset, insn) == X86_DECODE_OK &&

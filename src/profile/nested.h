@@ -1,7 +1,7 @@
 /*
  * Which source lines call what comes back to them. What took place in such a line and in its calls cannot be added
  * up from an exact call graph: a call of a function that is active already adds nothing to its arc (struct
- * profile_arc), and the outermost call has the inner executions of the line in it, too. Of all other lines the
+ * profile_arc), and the outermost call also has the inner executions of the line in it. Of all other lines the
  * inclusive count is their own and that of their calls.
  *
  * A line is nested if one of the functions that it calls leads, by arcs, to a function that has code of this line.

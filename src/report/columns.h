@@ -47,7 +47,7 @@ struct columns {
 	size_t flexible;         /* the column that is shortened */
 	bool cut_at_end;         /* … at its end, not in its middle */
 	bool ordered;            /* the order of rows is what they say: source text, callers and callees */
-	bool matrix;             /* few narrow columns: a table on a phone, too */
+	bool matrix;             /* few narrow columns: also a table on a phone */
 	enum columns_axis axis;  /* of the rows' ranges */
 	VEC(struct columns_row) rows;
 };

@@ -45,7 +45,7 @@ struct document_row {
 
 struct document_table {
 	const char *headings[CELLS];
-	size_t name_least; /* columns of CELL_NAME: events that have no row here count, too */
+	size_t name_least; /* columns of CELL_NAME: also counting events that have no row here */
 	VEC(struct document_row) rows;
 };
 

@@ -225,7 +225,7 @@ static const char *place_causes(struct document *d, const struct explained_place
 	return document_str(d, &text);
 }
 
-/* A name has a third of the width: its causes are to be seen, too. */
+/* A name has a third of the width: its causes are also to be seen. */
 static const char *short_name(struct document *d, const char *name, size_t width)
 {
 	struct str text = {0};

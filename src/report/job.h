@@ -11,7 +11,7 @@
 /* How many digits numbers have: all; of least and most four, with a prefix ("11.99 G"); of all four. */
 enum job_digits { JOB_ALL_DIGITS, JOB_SHORT_EXTREMES, JOB_SHORT };
 
-/* per_rank: a row for each member, too. */
+/* per_rank: also a row for each member. */
 void report_build_job(struct document *document, const struct job *job, bool per_rank, enum job_digits digits);
 /* As many digits as the width has room for. */
 void report_job_text(FILE *out, const struct job *job, bool per_rank, const struct report_options *options);

@@ -12,7 +12,7 @@ void modelled_print(FILE *out, const struct result *result, const char *before)
 		char name[256];
 		if (!e->known || e->source != SOURCE_MODEL || !estimate_is_total(e))
 			continue;
-		/* "r10000:Primary data cache misses" is shown without its tool there, too */
+		/* "r10000:Primary data cache misses" is also shown without its tool there */
 		const char *colon = strncmp(e->event, "r10000:", 7) == 0 || strncmp(e->event, "r12000:", 7) == 0 ||
 						    strncmp(e->event, "p5mon:", 6) == 0
 					    ? strchr(e->event, ':') + 1

@@ -3,7 +3,7 @@
  *
  * What always holds, where the profile has stacks: the callers' counts add up to the function's inclusive count
  * (of the outermost call of a recursion; a function that nothing called has the caller "(none)"), and its own
- * count and the callees' (of the innermost call) do so, too.
+ * count and the callees' (of the innermost call) also do so.
  * Of an exact call graph the callers' counts add up in the same way; what a recursion calls counts with the
  * outermost call, so that a function's own count and the callees' may be more than its inclusive count there.
  */

@@ -23,9 +23,9 @@ struct report_options {
 	/* of text: all notes, and what machine it was; quiet: of the notes only those that something follows from,
 	 * and no title */
 	bool verbose, quiet;
-	bool all_repetitions; /* every repetition's value too */
-	bool gross;           /* gross, tare and net too */
-	bool statistics;      /* least, median, most and standard deviation of the repetitions too */
+	bool all_repetitions; /* also every repetition's value */
+	bool gross;           /* also gross, tare and net */
+	bool statistics;      /* also least, median, most and standard deviation of the repetitions */
 	bool one_line;        /* of JSON: no line breaks in it, for JSON Lines */
 	/* of text: what was counted is the standard set of this table, whose details may be left out; NULL */
 	const struct event_table *standard;

@@ -68,7 +68,7 @@ static void put(FILE *out, const char *text, size_t width, bool right, bool last
 		spaces(out, pad);
 }
 
-/* Widths of the columns of a table of counts; wide: there is room for the share of the value, too. Numbers have
+/* Widths of the columns of a table of counts; wide: there is also room for the share of the value. Numbers have
  * their points below each other: `fractions` columns are kept for the point and what follows it. */
 struct table_shape {
 	size_t widths[CELLS], fractions[CELLS];

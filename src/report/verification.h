@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "result/verification.h"
 
-/* options->verbose: what was tested of each event, too. */
+/* options->verbose: also what was tested of each event. */
 void report_verification_text(FILE *out, const struct verification *v, const struct report_options *options);
 void report_verification_json(FILE *out, const struct verification *v);
 

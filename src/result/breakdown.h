@@ -50,7 +50,7 @@ struct breakdown_event {
 struct breakdown {
 	struct arena arena;
 	enum breakdown_by by;
-	bool inclusive; /* rows have inclusive counts; those that have nothing else are there, too */
+	bool inclusive; /* rows have inclusive counts; also those that have nothing else */
 	/* 1-based: the repetition that it is of, and how many there were; a table's means are of all of these */
 	size_t run, runs;
 	struct breakdown_event *events;

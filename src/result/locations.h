@@ -29,7 +29,7 @@ enum location_kind {
 	LOCATION_THREAD,
 	LOCATION_ALLOCATOR, /* the heap outside of its blocks */
 	LOCATION_OTHERS,    /* of sites that could not be told apart */
-	LOCATION_UNKNOWN,   /* data that was no object when it was touched */
+	LOCATION_UNKNOWN,   /* data that was not an object when it was touched */
 };
 
 struct location_frame { /* a return address */
@@ -75,7 +75,7 @@ struct locations {
 	 * overflow_period); their sum is not the count */
 	uint64_t period;
 	uint32_t skid;
-	bool inside; /* of what was executed in the regions asked for alone; an event's total is theirs, too */
+	bool inside; /* of what was executed in the regions asked for alone; an event's total is also theirs */
 	struct arena arena;
 	enum locations_of of;
 	struct located_event *events;

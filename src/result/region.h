@@ -62,7 +62,7 @@ struct region_edge {
 	int64_t frame_offset;
 	/* LEAVE of a function: its own return, not that of one to which it leaves by a jump */
 	bool own;
-	/* ENTER: reached from within, too: then it is of the open pass, if that is of the same frame */
+	/* ENTER: also reached from within: then it is of the open pass, if that is of the same frame */
 	bool again;
 	/* LEAVE: reached by an exception or a longjmp only, so that the end of the pass was not seen */
 	bool lost;

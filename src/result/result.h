@@ -222,7 +222,7 @@ struct result {
 	 * known */
 	const char *conditions;
 	int wait_status; /* of the first run that failed; what tare's own exit status follows */
-	bool timed_out;  /* the last run was told to end; `interrupted` is set, too */
+	bool timed_out;  /* the last run was told to end; `interrupted` is also set */
 	bool interrupted;
 	/* basic blocks of the first execution under the engine, as tab-separated lines; NULL */
 	char *blocks;

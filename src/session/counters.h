@@ -26,9 +26,9 @@ struct counters_asked {
 	const char *on;      /* backends, separated by commas; NULL: the engine, then the counters */
 	const char *events;  /* a list as -e has it; NULL: all that kernels predict */
 	const char *kernels; /* names, separated by commas; NULL: all, or of a quick look ten */
-	/* > 0: on this machine, a simulator, each instruction takes so many cycles: cycles are predicted, too */
+	/* > 0: on this machine, a simulator, each instruction takes so many cycles: cycles are also predicted */
 	double cycles_per_instruction;
-	/* what formulas may ask of a modelled machine: so its model is predicted, too; NULL: none is */
+	/* what formulas may ask of a modelled machine: so its model is also predicted; NULL: none is */
 	bool (*machine)(const char *name, struct kernel_machine *out, struct error *err);
 	bool quick;
 	bool anew; /* an interrupted one is not resumed */
@@ -44,7 +44,7 @@ struct counters_study; /* under way */
 /* On failure *out is NULL. ERROR_USAGE: what was asked for is wrong. */
 bool counters_begin(const struct counters_asked *asked, struct counters_study **out, struct error *err);
 /* How long the rest will take, from some executions of each kernel's smallest and largest size by each backend and
- * interface; CPU time, too. Where others use the machine it takes longer when they begin to. */
+ * interface; so does CPU time. Where others use the machine it takes longer when they begin to. */
 bool counters_predict_seconds(struct counters_study *c, double *seconds, struct error *err);
 /* ERROR_SYSTEM "interrupted": what was measured is kept. */
 bool counters_run(struct counters_study *c, struct error *err);

@@ -6,7 +6,7 @@
 /* How much is certain: not what may be the measuring's own, nor what an extrapolation adds. */
 static void bound_below(struct estimate *e)
 {
-	bool upper_bound = e->measuring.state == MEASURING_INCLUDED; /* it has the probes, too */
+	bool upper_bound = e->measuring.state == MEASURING_INCLUDED; /* it also has the probes */
 	e->has_least = e->source != SOURCE_SCALED && !upper_bound && !isnan(e->value);
 	if (!e->has_least)
 		return;

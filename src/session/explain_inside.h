@@ -21,7 +21,8 @@ struct explaining {
 bool explaining_next(struct explaining *x, struct command *command, bool *silent, struct error *err);
 
 /* One execution more, that counts events on that backend by place. take() has the breakdown; false: memory ran
- * out. if_any: that the backend counts none of the events is no failure; take() gets an empty breakdown then. */
+ * out. if_any: that the backend counts none of the events is not a failure; take() gets an empty breakdown
+ * then. */
 bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events, bool if_any,
 		     bool (*take)(void *context, const struct breakdown *breakdown), void *context,
 		     struct error *err);

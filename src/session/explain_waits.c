@@ -33,7 +33,7 @@ static struct looked *last_look(struct watching *w, uint32_t tid)
 	return vec_push(&w->looks, ((struct looked){tid, 0})) ? &w->looks.items[w->looks.count - 1] : NULL;
 }
 
-/* A thread that left its CPU some ms ago, if it was not looked at since. That it runs again is no look. */
+/* A thread that left its CPU some ms ago, if it was not looked at since. That it runs again is not a look. */
 static bool look_at(struct watching *w, const struct sampled_switch *change)
 {
 	const struct clock clock = clock_monotonic();

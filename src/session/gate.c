@@ -226,7 +226,7 @@ static const char *not_comparable(struct arena *arena, const struct comparison *
 /* Ends and middle of what the gate bounds; false: there is no interval. */
 static bool ends_of(const struct gate *gate, const struct compared *one, double *low, double *value, double *high)
 {
-	/* what this machine's A/A runs differ by is no difference */
+	/* what this machine's A/A runs differ by is not a difference */
 	double floor = isfinite(one->floor) ? one->floor : 0;
 	switch (gate->bound) {
 	case GATE_RELATIVE:

@@ -138,7 +138,7 @@ static void keep_delay(struct looking *l, pid_t pid, pid_t tid)
 	l->failed |= !vec_push(&l->threads, ((struct seen_thread){tid, delay}));
 }
 
-/* pthread_join(3) is a futex(2), too: on the other thread's number, which is there as long as that lives. */
+/* pthread_join(3) is also a futex(2): on the other thread's number, which is there as long as that lives. */
 static bool waits_for_thread(pid_t pid, const char *syscall)
 {
 	char path[64];

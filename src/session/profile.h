@@ -49,7 +49,7 @@ struct profiling {
 	 * backend that samples */
 	bool (*switched)(void *context, const struct sampled_switch *change, struct error *err);
 	void *switched_context;
-	bool moments;                 /* the profile has the time of each sample, too */
+	bool moments;                 /* the profile also has the time of each sample */
 	struct profile_places places; /* where it is taken; none: everywhere */
 	const char *keep;             /* the file that keeps it, as it comes; NULL: none */
 	/* … or one that is named when the process is known: SpeedShop's exe.exp.idPID (keep is NULL then) */

@@ -22,7 +22,7 @@ enum {
 };
 
 /* After an interrupt: programs have 2 s to end (measure/waiting.h), and their tare reads its counters. A user is
- * not to wait longer than needed; where none is there, a machine's load is no reason to miss a rank. */
+ * not to wait longer than needed; where none is there, a machine's load must not make it miss a rank. */
 static const uint64_t GRACE_NS = 5000000000, GRACE_ALONE_NS = 60000000000;
 
 bool ranks_begin(const char *base, const struct rank_place *place, struct ranks_folder **out, struct error *err)
@@ -200,7 +200,7 @@ static bool put_together(const struct rank_wait *w, const struct rank_place *pla
 
 static void tell_interim(struct rank_wait *w, const struct rank_place *place)
 {
-	struct error own = {0}; /* the whole report will meet it, too */
+	struct error own = {0}; /* the whole report will also meet it */
 	struct job *job = NULL;
 	if (w->told_interim || !w->options->interim)
 		return;

@@ -106,7 +106,7 @@ bool repository_here(struct arena *arena, struct repository *out, struct error *
 }
 
 /* A repository in `folder` whose objects are the user's: what is reachable there from nothing but a remote's
- * branch, or in a shallow clone, is there too. */
+ * branch, or in a shallow clone, is also there. */
 static bool borrow(const struct repository *repository, const char *folder, struct error *err)
 {
 	char answer[ANSWER_MOST], told[ANSWER_MOST], format[ANSWER_MOST + 32], path[ANSWER_MOST];

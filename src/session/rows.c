@@ -133,7 +133,7 @@ bool session_order_rows(struct session *session, bool fold)
 		} while (++e < end && !estimate_is_total(e));
 	}
 	if (fold && selection->defaults) {
-		/* nobody asked for these rates: without a value they are no news beside their events' */
+		/* nobody asked for these rates: without a value they add nothing to their events' */
 		size_t kept = 0;
 		for (size_t i = 0; i < result->n_metrics; i++)
 			if (result->metrics[i].known)

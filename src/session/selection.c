@@ -50,7 +50,7 @@ bool selection_counted(const struct session *s, const struct event *event, struc
 	return answer->state == READING_COUNTED;
 }
 
-/* For the remark under the table. That the engine knows one level only is no news. */
+/* For the remark under the table. That the engine knows one level only is known. */
 static void remember_user_only(struct session *s, const struct event *event, const char *why)
 {
 	bool same = s->selection.user_only.length && strcmp(why, s->selection.user_only_why) == 0;

@@ -53,7 +53,7 @@ bool session_add_required(struct session *session, const char *list, struct erro
 bool session_add_event_as(struct session *session, const char *request, const char *label, struct error *err);
 /* A row for what nothing here counts, and why (copied). */
 bool session_add_uncounted(struct session *session, const char *label, const char *why, struct error *err);
-/* A list as -m has it; their events are counted too. */
+/* A list as -m has it; their events are also counted. */
 bool session_add_metrics(struct session *session, const char *list, struct error *err);
 /* What this machine can count of the standard set. */
 bool session_add_defaults(struct session *session, struct error *err);

@@ -11,7 +11,7 @@
 
 enum { EVENT_FILE_MOST_BYTES = 4 << 20 };
 
-_Static_assert(sizeof(pid_t) == sizeof(int), "ids are processes' too");
+_Static_assert(sizeof(pid_t) == sizeof(int), "ids are also processes'");
 
 static void set_target(struct session *s, const struct session_target *asked)
 {

@@ -27,7 +27,7 @@ static bool is_of(const struct kept_verdict *row, const struct estimate *e, cons
 	       (source != SOURCE_MODEL || (e->machine && row->machine && strcmp(e->machine, row->machine) == 0));
 }
 
-/* Its counter was seen to count nothing here: a 0 is no count. */
+/* Its counter was seen to count nothing here: a 0 is not a count. */
 static bool not_counted(struct result *result, struct estimate *e, const struct kept_verdict *row)
 {
 	if (e->value > 0)

@@ -22,8 +22,8 @@ struct session_trusts;
 /* NULL: nothing was verified here, or the session replays. To be freed by session_trusts_free(), which takes NULL.
  */
 struct session_trusts *session_trusts_open(const struct session *session, const struct keeping *keeping);
-/* False: its counter counts nothing here, so that this 0 is no count. trusts NULL: the engine's counts alone are
- * verified. */
+/* False: its counter counts nothing here, so that this 0 is not a count. trusts NULL: the engine's counts alone
+ * are verified. */
 bool session_trusts_of(const struct session_trusts *trusts, const char *event, enum source source, double value,
 		       enum trust *trust);
 void session_trusts_free(struct session_trusts *trusts);

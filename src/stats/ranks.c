@@ -8,9 +8,9 @@
  * populations, J. Royal Statistical Society C 69 (2020)).
  *
  * The error rate is that of all pairs together (Bonferroni): the chance that any row that is told to be hotter
- * than another is in truth no hotter. Pairs with so few samples that no outcome could tell them apart are no tests
- * (Tarone: A modified Bonferroni method for discrete data, Biometrics 46 (1990)): the hundreds of rows with one
- * sample at the end of a profile cost nothing among themselves. */
+ * than another is in truth no hotter. Pairs with so few samples that no outcome could tell them apart are not
+ * tests (Tarone: A modified Bonferroni method for discrete data, Biometrics 46 (1990)): the hundreds of rows with
+ * one sample at the end of a profile cost nothing among themselves. */
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
 #include <gsl/gsl_randist.h>
@@ -87,7 +87,7 @@ bool stats_ranks(const uint64_t *counts, size_t n, double error_rate, struct ran
 	return true;
 }
 
-/* The two for a mean of 0, too: such a row stays at 0. GSL gives NAN. */
+/* Also for a mean of 0: such a row stays at 0. GSL gives NAN. */
 static double poisson_at(unsigned k, double mean) { return mean > 0 ? gsl_ran_poisson_pdf(k, mean) : k == 0; }
 
 static double poisson_below(unsigned k, double mean)

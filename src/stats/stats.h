@@ -90,7 +90,7 @@ bool stats_trend(const double *x, size_t n, double *tau, double *p_rises);
 
 /* The share k/n of n independent samples, as a part of 1, with Wilson's interval (1927), modified next to 0 and 1
  * (Brown, Cai, DasGupta 2001). Coverage at 95 %: mean 95 % or more, at no share below 91.6 %. k = 0 has an
- * interval, too. Samples are independent with exponential gaps; with fixed ones they need not be. False when n is
+ * interval. Samples are independent with exponential gaps; with fixed ones they need not be. False when n is
  * 0, k > n or the confidence is not within (0, 1). */
 bool stats_share(uint64_t k, uint64_t n, double confidence, struct interval *out);
 /* The same where samples come in clusters of so many (as a sample sees it), all of which may be alike: as sure as

@@ -155,7 +155,7 @@ static bool open_by_link(const struct module *m, const char *directory, struct e
 		if (path.failed)
 			*failed = true;
 		else if (elf_file_open(path.text, out, NULL)) {
-			/* a link to itself is no debug file */
+			/* a link to itself is not a debug file */
 			done = fstat(out->fd, &debug_file) == 0 &&
 			       (debug_file.st_ino != module_file.st_ino ||
 				debug_file.st_dev != module_file.st_dev) &&

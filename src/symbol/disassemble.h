@@ -3,7 +3,7 @@
  * (AT&T).
  *
  * What always holds of the instructions of a function: they ascend, do not overlap, and are in it; bytes that are
- * no instruction are one of one byte, "(bad)".
+ * not an instruction are one of one byte, "(bad)".
  */
 #ifndef TARE_SYMBOL_DISASSEMBLE_H
 #define TARE_SYMBOL_DISASSEMBLE_H

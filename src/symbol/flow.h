@@ -2,7 +2,7 @@
  * Where control goes from one instruction: all that finding a region's begins and ends needs to know of it.
  *
  * x86-64 by the engine's decoder (on x86-64 hosts), arm64 by its own table of branches (Arm ARM, C4.1.4 "Branches,
- * Exception Generating and System instructions"): what is no branch there goes on to the next instruction.
+ * Exception Generating and System instructions"): what is not a branch there goes on to the next instruction.
  */
 #ifndef TARE_SYMBOL_FLOW_H
 #define TARE_SYMBOL_FLOW_H
@@ -36,7 +36,7 @@ struct flow {
 	uint64_t target;
 };
 
-/* machine: EM_X86_64, EM_AARCH64. False: it is no instruction, or of a machine that is not known here. */
+/* machine: EM_X86_64, EM_AARCH64. False: it is not an instruction, or of a machine that is not known here. */
 bool flow_decode(unsigned machine, const uint8_t *code, size_t available, uint64_t address, struct flow *out);
 
 /* DWARF's number of the stack pointer, and what is added to it at a function's first instruction (and at its

@@ -17,7 +17,7 @@ struct kernel_symbol {
 	uint64_t address;
 	const char *name;
 	uint32_t module; /* 0: the kernel itself */
-	uint8_t rank;    /* of several at one address the highest is shown; 0: it is no code */
+	uint8_t rank;    /* of several at one address the highest is shown; 0: it is not code */
 };
 
 struct kernel_module {

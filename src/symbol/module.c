@@ -53,7 +53,7 @@ static bool read_sections(struct module *m)
 				    .bytes = header.sh_size,
 				    .entry_bytes = header.sh_entsize,
 				    .code = header.sh_flags & SHF_EXECINSTR};
-		/* .tbss is no memory of the file's own, .tdata is that which is copied */
+		/* .tbss is not memory of the file's own, .tdata is that which is copied */
 		if (!(header.sh_flags & SHF_TLS && header.sh_type == SHT_NOBITS) && !vec_push(&m->sections, s))
 			return false;
 		s.address -= m->thread_address;
@@ -232,7 +232,7 @@ bool module_address(const struct module *m, uint64_t offset, uint64_t *address)
 			return true;
 		}
 	}
-	/* A segment's pages are mapped whole: the file's bytes around it are in memory, too. */
+	/* A segment's pages are mapped whole: the file's bytes around it are also in memory. */
 	for (size_t i = 0; i < m->segments.count; i++) {
 		const struct segment *s = &m->segments.items[i];
 		uint64_t from = s->offset & ~4095ull, to = (s->offset + s->file_bytes + 4095) & ~4095ull;

@@ -18,7 +18,7 @@ struct symbols {
 	char *debug_directory;
 	VEC(struct module *) modules;
 	struct hash_index by_path; /* of modules */
-	struct module *last;       /* that was asked about, which the next question is about, too */
+	struct module *last;       /* that was asked about, which the next question is also about */
 	VEC(struct jit_process) jits;
 };
 

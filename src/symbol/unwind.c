@@ -146,7 +146,7 @@ struct walk {
 	const struct unwind_sample *sample;
 	struct unwind_state state;
 	uint64_t code;    /* where the frame is */
-	bool interrupted; /* `code` is to be executed next, it is no return address */
+	bool interrupted; /* `code` is to be executed next, it is not a return address */
 	enum unwind_end end;
 };
 

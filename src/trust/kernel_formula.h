@@ -29,7 +29,7 @@ enum kernel_name_answer { KERNEL_NAME_KNOWN, KERNEL_NAME_UNKNOWN /* a spelling m
 typedef enum kernel_name_answer kernel_name_value(void *context, const char *name, size_t length, int64_t *value);
 
 /* False with ERROR_SYNTAX (column within the formula), ERROR_NOT_FOUND (`none`), ERROR_UNSUPPORTED (a name that
- * is lacking) or ERROR_LIMIT (a result that is no count). */
+ * is lacking) or ERROR_LIMIT (a result that is not a count). */
 bool kernel_formula_value(const char *text, kernel_name_value *name_value, void *context, uint64_t *value,
 			  struct error *err);
 

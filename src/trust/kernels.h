@@ -61,8 +61,8 @@ struct kernels {
 };
 
 /* folder: of NAME.truth files; NULL: those that tare carries in it. The executables are looked for as
- * helper_kernel() does (TARE_KERNELS, the installation, the build); one that is missing is no error here, but its
- * why_not. On success freed by kernels_free(); on failure there is nothing to free. */
+ * helper_kernel() does (TARE_KERNELS, the installation, the build); one that is missing is not an error here, but
+ * its why_not. On success freed by kernels_free(); on failure there is nothing to free. */
 bool kernels_load(const char *folder, struct kernels *out, struct error *err);
 void kernels_free(struct kernels *kernels);
 /* NULL: no kernel has that name. */

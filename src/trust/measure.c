@@ -10,7 +10,7 @@
 #include "trust/noise.h"
 #include "trust/overhead.h"
 
-/* What the kernel `empty` itself counts, which is no overhead: kernels/empty.truth. Everything else that it has a
+/* What the kernel `empty` itself counts, which is not overhead: kernels/empty.truth. Everything else that it has a
  * row for is 0. */
 static const struct {
 	const char *event;
@@ -56,7 +56,8 @@ static bool add_event(struct calibrating *c, const char *text, bool *hardware, s
 	return vec_push(&c->events, e) || error_no_memory(err);
 }
 
-/* At both levels together, and of hardware events, which the kernel's part of reading is in, at user level too. */
+/* At both levels together, and of hardware events, which the kernel's part of reading is in, also at
+ * user level. */
 static bool add_levels(struct calibrating *c, const char *name, struct error *err)
 {
 	char text[128];

@@ -1,5 +1,5 @@
 /* What is taken off a count for the measuring itself, and when a count is too small for it. Numbers in, numbers
- * out; libc alone, because libtare does it too.
+ * out; libc alone, because libtare also does it.
  *
  *     gross = what the counter said
  *     tare  = passes · region                                 (what an empty region counts)
@@ -16,7 +16,7 @@
  *    is repeated with what they are in: where that alone is too much, no N helps, and none is said.
  * 3. All this is of the measuring only. A count that includes the kernel also has the interrupts that came inside,
  *    whatever they were for; no calibration knows these.
- * 4. A net is never below 0: a gross count under the tare is refused, too. */
+ * 4. A net is never below 0: a gross count under the tare is also refused. */
 #ifndef TARE_TRUST_RULES_H
 #define TARE_TRUST_RULES_H
 

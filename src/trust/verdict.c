@@ -172,7 +172,7 @@ static bool judge_rest(const struct fit *fit, struct verdict *v, bool whole)
 	if (whole && judge_kernels(fit->event, true, v))
 		return true;
 	if (!fit->varies && !of_kernels(fit))
-		return is(v, VERDICT_WRONG); /* what never varies is no noise */
+		return is(v, VERDICT_WRONG); /* what never varies is not noise */
 	if (whole && judge_kernels(fit->event, false, v))
 		return true;
 	if (isfinite(v->usable_from))

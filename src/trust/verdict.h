@@ -6,8 +6,8 @@
  * interface are judged together. In the order in which they are tried:
  *
  *     exact             y = x, each time; or, of counters and the kernel's accounts, in VERDICT_EXACT_LEAST
- *                       executions and more, each time but in VERDICT_ODD_MOST of them (of those of each kernel,
- *                       too; VERDICT_ODD_OF_SIZE of one size's; of either one), by VERDICT_ODD_EVENTS at most, never
+ *                       executions and more, each time but in VERDICT_ODD_MOST of them (also of those of each
+ *                       kernel; VERDICT_ODD_OF_SIZE of one size's; of either one), by VERDICT_ODD_EVENTS at most, never
  *                       by all, and no more often where counts are large
  *     counts nothing    y = 0, each time, though x > 0
  *     wrong: stuck      y is the same, whatever x
@@ -81,7 +81,7 @@ enum verdict_shape {
 	SHAPE_TICKS,      /* x + 1 for each tick of the timer: `factor` a second of CPU time */
 	SHAPE_TURNS,      /* x + factor · size: each turn of a kernel's loop counts so many too much */
 	SHAPE_EACH,       /* x + 1 for each `period` events, or x - 1 (factor) */
-	SHAPE_KERNEL,     /* x + factor for each interrupt or fault: what the kernel executes, too */
+	SHAPE_KERNEL,     /* x + factor for each interrupt or fault: also what the kernel executes */
 	/* of WRONG */
 	SHAPE_INSTEAD,     /* `other`'s events */
 	SHAPE_LEVEL,       /* likewise, and `other` is the same event at another level */

@@ -31,7 +31,7 @@ struct fit {
 bool fit_new(const struct judged_event *event, bool predicted, struct fit *out);
 void fit_free(struct fit *fit);
 
-/* form[n]: what each point should show. rounding: so far from it is no difference (a scaled integer). */
+/* form[n]: what each point should show. rounding: so far from it is not a difference (a scaled integer). */
 bool fit_holds(const struct fit *fit, const double *form, double rounding);
 
 /* Least squares with the points' weights: mean = o + k·z. fixed_k: k is given; fixed_o: o is. se_… : standard

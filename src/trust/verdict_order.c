@@ -166,7 +166,7 @@ bool shape_peak(const struct fit *fit, struct verdict *v)
 	return true;
 }
 
-/* y = x + o + r · i, i: how many executions ran before. To the last event: noise is no line. */
+/* y = x + o + r · i, i: how many executions ran before. To the last event: noise is not a line. */
 bool shape_drifts(const struct fit *fit, struct verdict *v)
 {
 	const struct judged_event *e = fit->event;

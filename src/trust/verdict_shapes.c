@@ -416,7 +416,8 @@ bool shape_level(const struct fit *fit, double *form, struct verdict *v)
 			least = fmin(least, form[i]);
 			most = fmax(most, form[i]);
 		}
-		/* its own count has nothing to do with the other's: a slope of 1 over a wide range is no chance */
+		/* its own count has nothing to do with the other's: a slope of 1 over a wide range is not
+		 * chance */
 		if (most < 100 * fmax(least, 1) || !fit_line(fit, form, false, false, &line) ||
 		    fabs(line.k - 1) > VERDICT_USABLE || !fit_differs(fit, line.k, line.se_k, 0))
 			continue;

@@ -50,7 +50,7 @@ bool shape_also(const struct fit *fit, double *form, struct verdict *v);
 /* of an event that has no prediction: it grows as the same event of another level is predicted to */
 bool shape_level(const struct fit *fit, double *form, struct verdict *v);
 
-/* verdict.c: all of these in their order. whole: executions may be split, too. Sets the kind. */
+/* verdict.c: all of these in their order. whole: executions may also be split. Sets the kind. */
 bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdict *v);
 
 #endif

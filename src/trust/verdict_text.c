@@ -94,7 +94,7 @@ static const char *other_of(const struct judged_event *e, size_t other)
 	return other < e->n_others ? e->others[other] : "another event";
 }
 
-static const double DOWN_NEAR = 1e-6; /* a line through counts of 48 bits is no nearer to -1 */
+static const double DOWN_NEAR = 1e-6; /* a line through counts of 48 bits is not nearer to -1 */
 
 static void say_times(struct words *w, const struct judged_event *e, const struct verdict *v)
 {

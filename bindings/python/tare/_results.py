@@ -109,7 +109,7 @@ def estimate_of(data):
 
 
 class Named(tuple):
-    """Rows in the order of the report; also found by name. An event is found without its level, too: "instructions"."""
+    """Rows in the order of the report; also found by name. An event is also found without its level: "instructions"."""
     key = "event"
 
     def __getitem__(self, key):

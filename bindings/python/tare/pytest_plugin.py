@@ -157,7 +157,7 @@ class Parent:
         except Error as error:
             raise pytest.UsageError(f"tare: {error}") from None
         if self.update and not self.baseline:
-            raise pytest.UsageError("tare: --tare-update has no file to write: use --tare-baseline FILE, too")
+            raise pytest.UsageError("tare: --tare-update has no file to write: also use --tare-baseline FILE")
         if self.update and config.getoption("no_tare"):
             raise pytest.UsageError("tare: --tare-update counts, and --no-tare does not")
 
@@ -283,7 +283,7 @@ class Parent:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report):
-        """With xdist this is called in the process that has the terminal, too: there, all counts come together."""
+        """With xdist this is also called in the process that has the terminal: there, all counts come together."""
         if hasattr(self.config, "workerinput"):
             return
         for name, value in report.user_properties:

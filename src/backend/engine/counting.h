@@ -6,8 +6,8 @@
  *
  * What always holds:
  *  1. A reading is COUNTED only if the runtime, the record and the tally all say that it is exact; otherwise it is
- *     FAILED, with the reason. There is no approximate reading; what is counted from the access stream is no
- *     exception.
+ *     FAILED, with the reason. There is no approximate reading; it is the same with
+ *     what is counted from the access stream.
  *  2. With no event asked for, the program runs natively and no engine is near it.
  *  3. The access stream is asked for only if an event needs it: a program is not slowed down for nothing.
  */

@@ -13,7 +13,7 @@
 
 /* ---- the plan ---- */
 
-/* Counts of the blocks that the access stream has, too: by the data that was touched. Their sum is compared with
+/* Counts of the blocks that the access stream also has: by the data that was touched. Their sum is compared with
  * that of the blocks. */
 static const struct {
 	enum exact_count count;
@@ -202,7 +202,7 @@ static const char *module_name(struct location_fill *fill, const struct record_m
 	return module_named(fill, name);
 }
 
-/* Instructions are added block by block: those of 64 bytes of code are neighbours in the table, too. */
+/* Instructions are added block by block: those of 64 bytes of code are also neighbours in the table. */
 static size_t hash(const char *module, uint64_t offset, uint32_t pid)
 {
 	uint64_t h = (offset >> 6 ^ (uint64_t)(uintptr_t)module << 17 ^ (uint64_t)pid << 40) * 0x9e3779b97f4a7c15u;

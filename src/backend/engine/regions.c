@@ -279,7 +279,7 @@ static void free_image(struct region_image *image)
 	free(image);
 }
 
-/* Those of processes that are not counted are loaded too: their blocks may be inherited. */
+/* Those of processes that are not counted are also loaded: their blocks may be inherited. */
 static bool add_image(struct region_numbering *numbering, const struct view_process *p, bool count,
 		      struct error *err)
 {

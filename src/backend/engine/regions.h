@@ -68,7 +68,7 @@ struct execution_regions {
 bool regions_plan(const struct region_asked *asked, size_t n, struct record_region_range **out, size_t *n_ranges,
 		  struct error *err);
 
-/* *out is the caller's, to be freed before the view. children: of forked processes, too. */
+/* *out is the caller's, to be freed before the view. children: also of forked processes. */
 /* machines: struct model_counts of each thread; 0: the access stream was not asked for */
 bool regions_new(const struct view *view, size_t n_asked, bool children, size_t machines,
 		 struct execution_regions **out, struct error *err);

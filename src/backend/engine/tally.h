@@ -51,7 +51,7 @@ struct tally {
 	size_t n_rows;
 	uint64_t total[COUNTS];      /* code lines and pages: distinct ones of each process, summed */
 	struct model_counts *models; /* likewise, of all rows; those of each row follow */
-	const char *models_why; /* no count of the access stream can be used, and why; NULL. Set if why is, too */
+	const char *models_why; /* no count of the access stream can be used, and why; NULL. Also set if why is */
 	const char *why;        /* not exact: the reason; NULL */
 	/* of still_running: so many instructions of the counts may not have been executed yet */
 	uint64_t uncertain_insns;
@@ -61,7 +61,7 @@ struct tally {
 };
 
 struct tally_options {
-	bool children;   /* count processes that were forked, too */
+	bool children;   /* also count processes that were forked */
 	bool blocks;     /* COUNT_BASIC_BLOCKS is wanted (it takes longer) */
 	bool code_lines; /* COUNT_CODE_LINES and COUNT_CODE_PAGES are wanted */
 	/* the view is of one part (view_part): its rows, and those of the totals before it. With still_running of
@@ -82,7 +82,7 @@ struct tally_options {
 bool tally_new(const struct view *view, const struct tally_options *options, struct tally **out,
 	       struct error *err);
 /* The rows of a process's threads become one, or, with `threads`, those of one thread number: what a process or
- * thread executes after an exec is its own, too. False when a sum does not fit. */
+ * thread executes after an exec is also its own. False when a sum does not fit. */
 bool tally_join(struct tally *tally, bool threads, size_t machines);
 /* False when a sum does not fit. */
 bool tally_add_models(struct model_counts *to, const struct model_counts *from, size_t machines);

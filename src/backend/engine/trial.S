@@ -81,7 +81,7 @@ callee:	nop					/* twice, as all here: 2 nops */
 	mov	62(%r13), %eax			/* a load there */
 	lea	-8192(%rsp), %rsi
 	and	$-4096, %rsi
-	mov	%eax, -2(%rsi)			/* a store across a page's end, which is a line's too */
+	mov	%eax, -2(%rsi)			/* a store across a page's end, which is also a line's */
 
 	/* I 1 + 8, of which 4 conditional branches that are taken where a group is left out; of each group a call and a return more */
 	dec	%r12d

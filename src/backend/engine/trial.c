@@ -264,7 +264,7 @@ bool trial_execute(const struct injection_options *options, unsigned groups, str
 	}
 	close(file);
 	file = readable;
-	/* the child has this descriptor, too */
+	/* the child also has this descriptor */
 	snprintf(path, sizeof path, "/proc/self/fd/%d", file);
 	if (options->make) /* the file may be one that the engine cannot follow: the caller says nothing of it */
 		command.stderr_fd = open("/dev/null", O_WRONLY | O_CLOEXEC);

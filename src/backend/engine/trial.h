@@ -7,7 +7,7 @@
 #include "backend/engine/events.h"
 
 struct engine_trial {
-	bool traced; /* set before: of the access stream, too */
+	bool traced; /* set before: also of the access stream */
 	/* set before, for tests: groups of instructions that are left out as if this processor did not have
 	 * them */
 	unsigned without;

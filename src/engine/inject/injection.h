@@ -65,8 +65,8 @@ struct injection_options {
 	/* struct record_region_range [region_ranges] (wire/region.h) of region_count regions; copied */
 	const void *regions;
 	size_t region_ranges, region_count;
-	bool exclusive;   /* of each region, what is executed in none that was entered in it, too */
-	bool times_calls; /* how long system calls take, too */
+	bool exclusive;   /* also what is executed in each region and in none that was entered in it */
+	bool times_calls; /* also how long system calls take */
 	/* struct model_watch [watch_count]: counted by instruction, on the first machine; at most 8 */
 	const uint8_t (*watches)[4];
 	size_t watch_count;
@@ -79,7 +79,7 @@ struct injection_options {
 	size_t call_event_count;
 	injection_functions *functions; /* NULL: every call begins a function of its own, and no jump does */
 	void *functions_context;
-	injection_caller *caller; /* where timed calls are made is wanted, too; NULL */
+	injection_caller *caller; /* where timed calls are made is also wanted; NULL */
 	void *caller_context;
 	injection_answer *answer; /* NULL: questions are not answered */
 	void *answer_context;     /* … memory as it is when injection_new() is called */

@@ -125,7 +125,7 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	/* syscall user dispatch: outside of these bytes a call is a signal, if the selector says so */
 	uint64_t dispatch_from, dispatch_bytes, dispatch_selector;
 	uint32_t dispatched;
-	uint32_t shown; /* the kernel blocks what the program blocks, faults' signals too: see signals_show() */
+	uint32_t shown; /* the kernel blocks what the program blocks, also faults' signals: see signals_show() */
 	/* registers at a signal's arrival in the cache, rip last but one, flags last */
 	uint64_t raw[18];
 	uint32_t raw_valid, step_once;

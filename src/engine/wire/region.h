@@ -44,7 +44,7 @@
  * (TRACE_RETURNED). Only where the call's record cannot be divided (record_pass.moved: its operand has a 32-bit
  * address or gs, or what lies between writes a register that the operand is of, or more addresses are in front of
  * it in its block than are looked through, or a signal came in between) the models still count it in the region;
- * the blocks' counts are right there, too.
+ * the blocks' counts are also right there.
  *
  * Calls of counters (tare_read() and the like) have COUNTERS at their first instruction. What a thread executes
  * is in one of two regions of the engine's own from its first such call on: `calls`, one for a process, from

@@ -13,7 +13,7 @@
  *  3. On X86_DECODE_OK every field is set, memory[] up to memory_count and parts that are present. On anything
  *     else the record's content means nothing.
  *  4. An encoding that is in no table, but whose length is sure, is X86_DECODE_OK too, with X86_CLASS_UNKNOWN: it
- *     may read and write every register and flag, it is no branch, and nothing else that it says of events is
+ *     may read and write every register and flag, it is not a branch, and nothing else that it says of events is
  *     known. The processor decides whether it is an instruction; see describe_unknown() for which lengths are
  *     sure.
  *  5. 64-bit mode only. Near branches take 64-bit operands (as Intel's: 66 does not shorten them).
@@ -232,8 +232,8 @@ enum x86_class {
 	X86_CLASS_REP = 1 << 5,      /* a string instruction with a rep prefix: 0..2^64 iterations */
 	X86_CLASS_FP = 1 << 6,       /* SSE/AVX FP arithmetic: add sub mul div sqrt min max rcp rsqrt fma dp */
 	X86_CLASS_FP_FMA = 1 << 7,
-	X86_CLASS_FP_DIV = 1 << 8,  /* x87 too */
-	X86_CLASS_FP_SQRT = 1 << 9, /* x87 too; not the rsqrt approximations */
+	X86_CLASS_FP_DIV = 1 << 8,  /* also of x87 */
+	X86_CLASS_FP_SQRT = 1 << 9, /* also of x87; not the rsqrt approximations */
 	/* between FP precisions: the rounding of a double to a single and back */
 	X86_CLASS_FP_CONVERT = 1 << 10,
 	X86_CLASS_FP_INT_CONVERT = 1 << 11, /* between integers and FP */

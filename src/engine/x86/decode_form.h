@@ -71,7 +71,7 @@ enum {
 	ROLE_REG_BYTE = 1 << 6, /* without REX, numbers 4..7 are ah ch dh bh */
 	ROLE_RM_BYTE = 1 << 7,
 	ROLE_REG_LOW3 = 1 << 8,        /* the extension bit is ignored: mmx, segment, x87 registers */
-	ROLE_RM_LOW3 = 1 << 9,         /* likewise, opmasks too */
+	ROLE_RM_LOW3 = 1 << 9,         /* likewise, also opmasks */
 	ROLE_RM_LOW4 = 1 << 10,        /* EVEX.X is ignored */
 	ROLE_REG_IS_ADDRESS = 1 << 11, /* base of the first implicit operand: movdir64b, enqcmd */
 };

@@ -105,7 +105,7 @@ static void describe_implicit_memory(const struct x86_form *form, struct x86_ins
 	}
 }
 
-/* A shift by 0 writes no flag, one by 1 defines OF too. Counts that reach the operand's size leave CF
+/* A shift by 0 writes no flag, one by 1 also defines OF. Counts that reach the operand's size leave CF
  * undefined. */
 static void describe_shift_count(struct x86_insn *out)
 {

@@ -160,7 +160,7 @@ unsigned x86_tile_spans(const struct x86_tiles *tiles, unsigned tile, uint64_t s
  * product is added. */
 static unsigned pairs_of(const struct x86_insn *in)
 {
-	/* TF32: one; of 16 bits two, complex ones (four products for two results) too */
+	/* TF32: one; of 16 bits two, and so for complex ones (four products for two results) */
 	return in->fp_precision == X86_FP_SINGLE ? 1 : 2;
 }
 

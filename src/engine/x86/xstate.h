@@ -7,12 +7,12 @@
  * What always holds (Intel SDM, volume 1, 13.7 to 13.12; measured on a Zen 4 by filling areas with a pattern):
  *  1. Only components of edx:eax & XCR0 ("asked") are accessed. xsave writes them all; xsaveopt and xsavec those
  *     of them that are not in their initial state ("in use"); xrstor reads those that the area's header names.
- *  2. The legacy region's bytes 416 … 511 are nobody's. MXCSR goes with SSE, and in the standard form with AVX,
- *     too.
+ *  2. The legacy region's bytes 416 … 511 are nobody's. MXCSR goes with SSE, and in the standard form also with
+ *     AVX.
  *  3. xsave and xsaveopt read the header's first word and write it; xsavec writes two words; xrstor reads three of
  *     them, and of a compacted area the whole header.
- *  4. xsaveopt may also leave out what was not changed since the last xrstor from the same area. Interrupts decide
- *     that, too: it is not known here, and what is in use counts as written.
+ *  4. xsaveopt may also leave out what was not changed since the last xrstor from the same area. Interrupts also
+ *     decide that: it is not known here, and what is in use counts as written.
  */
 #ifndef TARE_ENGINE_X86_XSTATE_H
 #define TARE_ENGINE_X86_XSTATE_H

@@ -30,7 +30,7 @@ enum model_cache_count {
 	/* lines asked for by a prefetcher or a prefetch instruction and not already there */
 	CACHE_PREFETCHES,
 	CACHE_PREFETCHES_USED, /* first demand hits on such lines */
-	CACHE_VICTIM_HITS,     /* misses that the victim buffer served (counted as misses too) */
+	CACHE_VICTIM_HITS,     /* misses that the victim buffer served (also counted as misses) */
 	/* misses by class (Hill); only with options.classify */
 	CACHE_COMPULSORY,
 	CACHE_CAPACITY,

@@ -135,7 +135,7 @@ static inline void core_acts(struct core *core)
 
 /* ---- steps (step.c) ---- */
 
-/* counts the stream's, too */
+/* also counts the stream's */
 void step_access(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item);
 void step_memory(struct core *core, uint64_t address, uint32_t bytes, bool write, uint32_t item); /* does not */
 void step_prefetch(struct core *core, uint64_t address, uint32_t bytes, uint32_t item);

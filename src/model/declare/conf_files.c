@@ -120,7 +120,7 @@ bool conf_text_named(const char *name, struct arena *arena, struct conf_text *ou
 	}
 	static const char all[] = "'tare list machines' lists all; a file is named by a path with '/' or '.conf'";
 	error_set(err, ERROR_NOT_FOUND, "no machine is called '%.100s'", name);
-	/* what shares less than half of its letters is no slip */
+	/* what shares less than half of its letters is not a slip */
 	if (!found.names[0] || found.distances[0] * 2 > strlen(name))
 		return error_hint(err, "%s", all);
 	return error_hint(err, "did you mean '%s'? %s", found.names[0], all);

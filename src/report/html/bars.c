@@ -4,7 +4,7 @@
  * What always holds:
  *  1. A bar's height is its value on the axis beside it; its tip (<title>) has the number itself.
  *  2. A value that is not known has no bar. On a logarithmic axis 0 has none either.
- *  3. The series' shades ascend from light to dark, in the order of the bars: the legend has that order, too. */
+ *  3. The series' shades ascend from light to dark, in the order of the bars: the legend also has that order. */
 #include <math.h>
 
 #include "report/axis.h"

@@ -100,7 +100,7 @@ static void put_tick_x(struct html *html, const struct axes *a, double x, double
 		    at, at, TOP, HEIGHT - BOTTOM, at, HEIGHT - BOTTOM + 16, text);
 }
 
-/* Each power of ten; where there are few of them, twice and five times it, too. */
+/* Each power of ten; where there are few of them, also twice and five times it. */
 static void put_axis_x(struct html *html, const struct axes *a)
 {
 	bool few = a->x_high - a->x_low < 2;

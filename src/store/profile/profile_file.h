@@ -51,7 +51,7 @@ struct profile_read_options {
 	uint64_t from_ns, to_ns;
 	/* … and in [after_ns, before_ns) of CLOCK_MONOTONIC; 0: from the begin, to the end */
 	uint64_t after_ns, before_ns;
-	bool moments; /* the time of each sample, too: 24 bytes each */
+	bool moments; /* also the time of each sample: 24 bytes each */
 };
 
 #define PROFILE_FILE_MOST_BYTES ((uint64_t)8 << 30) /* of a file that is read */

@@ -42,7 +42,7 @@ enum profile_record {
 	RECORD_MARK = 15,
 };
 
-enum { PROFILE_DEPTH_MOST = 4096 }; /* of nodes: more are no stack of calls that anybody collected */
+enum { PROFILE_DEPTH_MOST = 4096 }; /* of nodes: more are not a stack of calls that anybody collected */
 
 static inline uint32_t profile_checksum(const uint8_t *bytes, size_t n)
 {

@@ -15,7 +15,7 @@
  * What always holds:
  *  1. Folders that are another user's, links, or open to others are refused: nobody else reads or plants results.
  *  2. A rank that is alive holds its byte of `lock` (POSIX record locks: the kernel releases them when a process
- *     ends, however it ends, and NFS has them, too). So "at work" and "killed" are told apart.
+ *     ends, however it ends, and NFS also has them). So "at work" and "killed" are told apart.
  *  3. A result is there whole or not at all. Its rank lets go of its byte only when the result is there.
  *  4. Only the process that has the chair looks, reports and clears away. When it is killed, the kernel gives the
  *     chair to another that waits for it. A round that has `over` is not reported again.

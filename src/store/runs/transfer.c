@@ -1,4 +1,4 @@
-/* Runs from one store to another: a file of runs is a store, too. */
+/* Runs from one store to another: a file of runs is also a store. */
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

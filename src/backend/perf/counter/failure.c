@@ -146,7 +146,7 @@ static struct failure invalid(const struct attempt *a)
 		return because(
 			ERROR_UNSUPPORTED,
 			"this kernel cannot count threads without child processes (since Linux 5.13 it can)",
-			"count the children too: leave out --no-children");
+			"count the children: leave out --no-children");
 	return because(ERROR_UNSUPPORTED, "its PMU does not accept this code", "");
 }
 

@@ -27,7 +27,7 @@ struct follow_report {
 	char why[REGION_WHY_BYTES]; /* the counts are not complete; "": they are */
 	struct error failed;        /* it could not begin; code 0: it could */
 	uint64_t hits, threads;     /* of the threads that had any */
-	bool too_dear;              /* the probes were taken out (stop_probing()); why says so, too */
+	bool too_dear;              /* the probes were taken out (stop_probing()); why also says so */
 	uint64_t unprimed;          /* processes whose first probed instruction is a page fault (prime()) */
 	char primer[PATH_MAX];      /* the file, and the offset in it, of the program's primer; "": none */
 	uint64_t primer_offset;
@@ -36,7 +36,7 @@ struct follow_report {
 
 struct follow_task {
 	pid_t program; /* held before its exec */
-	bool children; /* follow what it forks, too */
+	bool children; /* also follow what it forks */
 	const struct region_asked *regions;
 	struct group_plan *plan;
 	const struct probe_place *primer; /* probably the program's; its module may be NULL */

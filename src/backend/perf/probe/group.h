@@ -4,8 +4,8 @@
  * What always holds:
  *  1. Every hit of a probe carries the group's counts of that thread at that instant: the kernel writes them in
  *     the trap.
- *  2. A hit that did not arrive is known of: by the kernel's record of lost ones, and because the probes count
- *     their hits, too.
+ *  2. A hit that did not arrive is known of: by the kernel's record of lost ones, and because the probes also
+ *     count their hits.
  *  3. The group is pinned: on the PMU all the time, or, where it does not fit, not at all (which is said). Probes
  *     are of it, so that a hit while it waited for its turn would not be seen. Others' counters wait instead, and
  *     are scaled.

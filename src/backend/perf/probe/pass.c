@@ -76,7 +76,7 @@ static void leave(struct thread_passes *p, size_t region, const struct region_ed
 		return;
 	}
 	if (has_frame && pass->has_frame && frame < pass->frame)
-		return; /* of a deeper frame: the region has called what comes by here, too */
+		return; /* of a deeper frame: the region has also called what comes by here */
 	if (edge->lost || (has_frame && pass->has_frame && frame != pass->frame)) {
 		pass->open = false;
 		pass->unbalanced = true;

@@ -10,7 +10,7 @@ struct probe_places {
 	struct edge_ref *refs; /* of all places */
 };
 
-/* On success *out is the caller's, to be freed by probe_places_free(), which a failure needs too.
+/* On success *out is the caller's, to be freed by probe_places_free(), which is also needed after a failure.
  * ERROR_UNSUPPORTED, ERROR_LIMIT: a region cannot be probed, or there are too many places. asked is borrowed as
  * long as *out is used. */
 bool probe_places_find(const struct region_asked *asked, size_t n_asked, struct probe_places *out,

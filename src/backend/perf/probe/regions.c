@@ -247,8 +247,8 @@ static struct measuring traps_cost(const struct trap_cost *cost, const struct pa
 				  .inside = (double)inside * cost->median * scale};
 }
 
-/* Counted in traps too: times, cycles and the kernel's part as they are; of what else the hardware counts, most of
- * a trial's pass is the trial's own work. */
+/* Also counted in traps: times, cycles and the kernel's part as they are; of what else the hardware counts, most
+ * of a trial's pass is the trial's own work. */
 static bool has_trap_cost(const struct region_event *e) { return e->time || e->source == SOURCE_HW; }
 
 static struct measuring event_traps_cost(const struct probed *r, size_t event, const struct pass_sum *sum)

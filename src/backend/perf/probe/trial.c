@@ -275,7 +275,7 @@ void region_trial_costs(const struct group_plan *counted, struct trap_cost *cost
 	if (!passes)
 		goto out;
 	memcpy(events, counted->events, n * sizeof *events);
-	/* the other probes' counters are read in each trap, too */
+	/* the other probes' counters are also read in each trap */
 	for (size_t i = n; i < all; i++)
 		events[i] = (struct group_event){.encoding = &nothing, .levels = LEVEL_USER | LEVEL_KERNEL};
 	struct group_plan plan = {.events = events,

@@ -10,7 +10,7 @@
  *  2. The kernel may write over records only after ring_end().
  *  3. A record whose length is impossible (shorter than its header, not a multiple of 8, longer than what is
  *     there) breaks the ring: nothing behind it can be found, and ring_next() gives no more, ever.
- *  4. What records mean is the reader's business, those of unknown types too.
+ *  4. What records mean is the reader's business, also of those of unknown types.
  *
  * Source: perf_event_open(2), MMAP layout; the order of reading data_head and data is that of
  * linux/perf_event.h at data_head.

@@ -18,8 +18,8 @@ struct existing {
 	uint64_t time_ns; /* when it was read */
 };
 
-/* data: mappings that are not executable, too. A process that has ended is left out; what may not be read, too:
- * its samples are then in no mapping. False when memory ran out. */
+/* data: also mappings that are not executable. A process that has ended is left out, and so is what may not be
+ * read: its samples are then in no mapping. False when memory ran out. */
 bool existing_add(struct existing *existing, pid_t pid, bool data);
 /* All processes. */
 bool existing_add_all(struct existing *existing, bool data);

@@ -211,7 +211,7 @@ static void draw_first(struct sampling *s)
 }
 
 /* A group's events are of CPUs, and no exec enables them: the program is held when its exec is done, so that
- * nothing of tare's part of it is counted. Where ptrace(2) is not allowed, that part is sampled, too. */
+ * nothing of tare's part of it is counted. Where ptrace(2) is not allowed, that part is also sampled. */
 static bool hold_at_exec(const struct sampling *s)
 {
 	return s->own.path[0] && !s->request.disabled &&

@@ -34,7 +34,7 @@
  *    next occurrence overflows (perf_swevent_event()), whatever the gap. Of one that does not run at that
  *    moment the gap is begun anew when it runs again (perf_swevent_add()). Whether it ran shows in its running
  *    time, read before and after; the sample of that occurrence is then dropped.
- *  - The clocks (hrtimers) obey it too. Their least gap is 10 us: a shorter one is done as 10 us.
+ *  - The clocks (hrtimers) also obey it. Their least gap is 10 us: a shorter one is done as 10 us.
  *  - PERF_SAMPLE_PERIOD of the clocks gives the gap that they were opened with, not the one in force; and a
  *    software event or tracepoint with PERF_SAMPLE_PERIOD and a fixed gap makes a sample of every occurrence
  *    (perf_swevent_event()). So it is asked for of hardware and of rates alone; otherwise a sample stands

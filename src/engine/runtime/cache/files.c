@@ -162,7 +162,7 @@ void file_truncated(const char *path)
 }
 
 /* Whose memory the descriptor is: the process's number, 0 if it is none. By the file itself, not by the path that
- * it was opened by: a link, a folder's descriptor and the current folder lead there, too. Where /proc does not
+ * it was opened by: a link, a folder's descriptor and the current folder also lead there. Where /proc does not
  * tell, it may be this process's. */
 uint32_t file_memory_of(long fd, uint64_t flags)
 {

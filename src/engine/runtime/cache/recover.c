@@ -29,7 +29,7 @@
  *     whose emitted sequence had begun and not taken effect is shown as not begun.
  *  2. The counts agree with that boundary. A block's counter stands for all of its instructions: if fewer were
  *     executed, record_correct() says how many; if the counter's add was not reached, it is made up here.
- *  3. The access stream agrees, too: stream_left() completes the record of a block that is left in its middle.
+ *  3. The access stream also agrees: stream_left() completes the record of a block that is left in its middle.
  *  4. rt.lock is held; the interrupted thread is the caller or is stopped.
  */
 #include "engine/runtime/cache/cache.h"
@@ -253,7 +253,7 @@ bool recover_at_step(const struct thread *t)
 	return false;
 }
 
-/* fnstenv, fnsave, fxsave: they store where the last x87 instruction was. (xsave and its kin, too: os/state.c.) */
+/* fnstenv, fnsave, fxsave store where the last x87 instruction was. (So do xsave and its kin: os/state.c.) */
 bool stores_x87_address(const struct x86_insn *in)
 {
 	unsigned extension = in->modrm >> 3 & 7;

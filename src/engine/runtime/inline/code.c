@@ -68,7 +68,7 @@ void inline_address(struct emit *e, const struct inline_site *site, const struct
 	}
 }
 
-/* The granule of an address in a; from: a, or i, if that has an address whose granule it is to be, too. out: of a
+/* The granule of an address in a; from: a, or i, if that has an address whose granule it is also to be. out: of a
  * merged one; else it has a stub */
 static void look_up_data(struct emit *e, struct inline_site *site, const struct inline_segment *s, unsigned from,
 			 const uint8_t *out)

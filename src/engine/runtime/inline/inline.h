@@ -10,7 +10,7 @@
  *     every machine can; once off, they stay off, and no block that has them is run again: numbers whose templates
  *     say TRACE_INLINED are not used again.
  *  2. A block's sites are a function of its template and the machines: planned once for its number, they serve
- *     forked children, too.
+ *     those of forked children.
  *  3. A core of the thread's is at the same distance below it in every thread: gs with a constant.
  *  4. A check changes registers and flags as marks say; flags that the block overwrites before it reads them are
  *     not kept, not even for the handler of a fault between.

@@ -166,7 +166,7 @@ void runtime_inline_call(struct thread *t, const uint8_t *back)
 	*now = *recency + 1; /* that no record has: see take_time() */
 }
 
-/* In a signal's arrival, too: the lock is nobody's, as no other thread runs. */
+/* Also in a signal's arrival: the lock is nobody's, as no other thread runs. */
 void inline_put_off(void)
 {
 	lock();

@@ -7,7 +7,7 @@
  *  2. Modules have numbers of their own, and are never forgotten: parts of the record and unloaded libraries
  *     change none. A module is known by its place, its file, and its part of that file.
  *  3. A thread's call_place is that of the call that it is making; 0: of none.
- *  4. How many modules and stacks there are is kept in this process's own memory, too. A forked child's numbers
+ *  4. How many modules and stacks there are is also kept in this process's own memory. A forked child's numbers
  *     are those of the moment of the fork: its parent's record goes on.
  */
 #include "engine/wire/called.h"
@@ -71,7 +71,7 @@ static void add_module(const struct record_module *module)
 	__atomic_store_n(&called->n_modules, ++n_modules, __ATOMIC_RELEASE);
 }
 
-/* What a forked child has from its parent it has imported, too. */
+/* What a forked child has from its parent it has also imported. */
 static void import(void)
 {
 	for (; imported < rt.areas[AREA_MODULES].count; imported++)
@@ -166,7 +166,7 @@ static bool step(const struct record_caller *rule, uint64_t *pc, uint64_t *sp, u
 static void walk(const struct thread *t, struct record_stack *out)
 {
 	uint64_t pc = t->pc, sp = t->reg[X86_RSP], frame = t->reg[X86_RBP];
-	bool has_frame = true, next = true; /* pc is executed next: it is no return address */
+	bool has_frame = true, next = true; /* pc is executed next: it is not a return address */
 	for (out->frames = 0; out->frames < RECORD_STACK_FRAMES && !modules_lost;) {
 		uint64_t at = next ? pc : pc - 1;
 		const struct known_rule *known = at >= ADDRESS_LEAST ? rule_of(at) : NULL;

@@ -1,5 +1,5 @@
 /*
- * The program's floating-point, vector and tile registers: in signal frames, and for models, which use them too.
+ * The program's floating-point, vector and tile registers: in signal frames, and for models, which also use them.
  *
  * What always holds:
  *  1. They are in the processor all the time: the runtime uses none of them (tools/check-freestanding).
@@ -59,7 +59,7 @@ uint64_t fp_in_use(void) { return rt.xstate.knows_in_use ? xgetbv(1) : rt.xstate
 
 /* ---- frames ---- */
 
-/* What the kernel's frames say where there is no xsave: kernels since 5.16 have the magic word there too. */
+/* What the kernel's frames say where there is no xsave: kernels since 5.16 also have the magic word there. */
 static struct software legacy_software;
 
 void fp_learn(struct thread *t, uint64_t frame)

@@ -12,7 +12,7 @@
  * What always holds:
  *  1. Without rt.served nothing here is reached, and no emitted byte differs.
  *  2. Instructions that the shown processor lacks are executed as they are. Those with registers of their own are
- *     noticed when their block is translated (rt.exceeds): from then on signal frames hold these registers, too.
+ *     noticed when their block is translated (rt.exceeds): from then on signal frames also hold these registers.
  *  3. Served random numbers are predictable, by design: docs/security.md.
  */
 #include "engine/runtime/cache/cache.h"

@@ -6,7 +6,7 @@
  *     auxiliary vector                       SLOTS entries in one order, whichever the kernel has
  *     environment, arguments, their number   ◄── the stack pointer
  *
- * Kernels differ in how many entries they give and in what order, so that the stack pointer differed, too. Entries
+ * Kernels differ in how many entries they give and in what order, so that the stack pointer also differed. Entries
  * that are not in the list below are left out; what a kernel does not have is AT_IGNORE. The vdso is withheld
  * (AT_SYSINFO_EHDR): clocks are read by system calls then. The host has unmapped it (inject/takeover.c).
  */

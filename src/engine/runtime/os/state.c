@@ -8,7 +8,7 @@
  *     changes what is asked here.
  *  2. "In use" is as the processor says, but for components that the engine, or the kernel on its way back from a
  *     signal of the engine's, may have marked: those are in use if they hold anything. So counts are the same with
- *     models and without, inline or not. The header that was stored is made to say so, too: it is what the next
+ *     models and without, inline or not. The header that was stored is also made to say so: it is what the next
  *     xrstor goes by.
  */
 #include "engine/runtime/cache/cache.h"

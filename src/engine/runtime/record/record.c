@@ -296,7 +296,7 @@ bool record_reopen(struct record_process *process)
 void record_leave(void *area, uint64_t bytes, bool remove)
 {
 	if (remove)
-		sys3(SYS_madvise, area, bytes, MADV_REMOVE_); /* the file's pages, too */
+		sys3(SYS_madvise, area, bytes, MADV_REMOVE_); /* also the file's pages */
 	sys2(SYS_munmap, area, bytes);
 }
 

@@ -165,7 +165,7 @@ static bool divide_after(struct way *w, const struct translation *after)
 }
 
 /* Does it do nothing but give an argument of a call? Behind the call nobody looks at those registers (System V
- * ABI, 3.2.1). Of a call of counters, a mov from memory may do it, too: a handle from its variable. */
+ * ABI, 3.2.1). Of a call of counters, a mov from memory may also do it: a handle from its variable. */
 static bool gives_argument(const struct x86_insn *in, uint32_t registers)
 {
 	bool plain = in->encoding == X86_LEGACY && in->map == X86_MAP_0;

@@ -319,8 +319,8 @@ static void note_function(uint64_t pc, uint64_t bytes, uint32_t kind)
 	}
 }
 
-/* name, zero-terminated somewhere before its end, is that pattern's; a version behind it (@GLIBC_2.2.5) is no part
- * of it. */
+/* name, zero-terminated somewhere before its end, is that pattern's; a version behind it (@GLIBC_2.2.5) is not
+ * part of it. */
 static bool is_name(const char *name, const char *pattern)
 {
 	while (*pattern && *pattern != '*' && *name == *pattern)

@@ -26,7 +26,7 @@ struct cache {
 	uint32_t first_way; /* what the table calls its first one */
 	uint8_t index, exclusive, shared;
 	uint8_t sides; /* 1: data accesses go to it first, 2: fetches do */
-	bool leaves;   /* a clean line that is evicted matters to other caches, too */
+	bool leaves;   /* a clean line that is evicted also matters to other caches */
 	/* neither a hit nor a miss needs more than LRU order, with write-back and allocation:
 	 * fast/simple_loop.h */
 	bool simple;

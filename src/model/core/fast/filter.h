@@ -62,8 +62,8 @@ enum hit_type {
 	HIT_FETCH,
 	HIT_DATA,
 	HIT_PAGE, /* a fetch's page alone */
-	/* of data, where a write's hit may need more than a read's; an entry of this type is good for reads,
-	 * too */
+	/* of data, where a write's hit may need more than a read's; an entry of this type is also good for
+	 * reads */
 	HIT_WRITE,
 };
 #define HIT_TYPE(type) ((uint64_t)(type) << 57)

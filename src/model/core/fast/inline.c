@@ -27,7 +27,7 @@
 
 #define MISALIGNED_OF(record) ((record)&63)
 #define ITEM_OF(record) ((record) >> 8 & 255)
-#define RECORD_BOTH (1ull << 16)  /* the next item, too */
+#define RECORD_BOTH (1ull << 16)  /* also the next item */
 #define RECORD_SKIPS (1ull << 17) /* not to be done if the block is reached sequentially */
 #define RECORD_FIRST (1ull << 18) /* of the block */
 #define RECORD_UPPER (127ull << 57)
@@ -38,7 +38,7 @@
 static bool is_simple(const struct core *core, const struct trace_item *item)
 {
 	const struct cache *data = core->first_data;
-	/* crossings of 64 bytes are counted, too */
+	/* crossings of 64 bytes are also counted */
 	uint32_t most = data && data->is.line_bytes < 64 ? data->is.line_bytes : 64;
 	return item->kind <= TRACE_WRITE && !(item->flags & TRACE_BIT) && item->bytes &&
 	       !(item->bytes & (item->bytes - 1)) && item->bytes <= most;

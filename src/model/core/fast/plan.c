@@ -191,7 +191,7 @@ static unsigned make_records(const struct core *core, const struct trace_block *
 {
 	const struct model *model = core->model;
 	const struct cache *data = core->first_data;
-	/* crossings of 64 bytes are counted, too */
+	/* crossings of 64 bytes are also counted */
 	uint32_t most = data && data->is.line_bytes < 64 ? data->is.line_bytes : 64;
 	unsigned line_shift = core->first_instruction ? core->first_instruction->line_shift : 6;
 	unsigned shift = model->by_units && model->fetch_shift < line_shift ? model->fetch_shift : line_shift;

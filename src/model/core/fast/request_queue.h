@@ -33,8 +33,8 @@
  *     model_core_init(), another core's access (core_acts()).
  *
  * Equals   cache_request() and cache_write_back() of cache/hierarchy.c, called at once
- * For      requests_levels(): see above; up to REQUESTS_LEVELS simple, ordered caches in a row whose lines are no
- *          shorter than those in front
+ * For      requests_levels(): see above; up to REQUESTS_LEVELS simple, ordered caches in a row whose lines are
+ *          at least as long as those in front
  * Test     tests/model/requests_test.c
  */
 #ifndef TARE_MODEL_CORE_FAST_REQUEST_QUEUE_H

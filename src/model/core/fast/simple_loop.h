@@ -56,7 +56,7 @@ static inline bool simple_behind(const struct cache *cache, const struct cache *
 	return next->simple && next->main.ordered && next->line_shift >= cache->line_shift;
 }
 
-/* Whether no cache in front of a private one has the line: with an inclusive one's line those would go, too. */
+/* Whether no cache in front of a private one has the line: with an inclusive one's line those would also go. */
 static inline bool simple_nowhere_in_front(const struct core *core, const struct cache *cache, uint64_t line)
 {
 	const struct model *model = core->model;

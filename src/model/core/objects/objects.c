@@ -266,7 +266,7 @@ static void begin_to_live(struct objects *o, uint32_t site, uint64_t start, uint
 {
 	if (!start)
 		return;
-	/* malloc(0) has an address too */
+	/* malloc(0) also has an address */
 	set(o, start, length ? length : 1, VALUE | site);
 	set(o, start, 1, VALUE | BEGINS | site);
 	o->sites[site].blocks++;
@@ -297,7 +297,7 @@ static void forget_below(struct object_calls *c, uint64_t slot, bool slot_too)
 	}
 }
 
-/* An allocation function that was left without a return, too: its own calls are below its slot. */
+/* Also an allocation function that was left without a return: its own calls are below its slot. */
 static void forget_pending(struct object_calls *c, uint64_t slot)
 {
 	while (c->n_pending && c->pending[c->n_pending - 1].slot <= slot)

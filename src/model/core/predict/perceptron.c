@@ -9,7 +9,7 @@
  * Eight weights at a time in a 64-bit word, without vector registers (the code runs inside the measured program,
  * whose vector state is not ours): with b = w + 128 (0 … 255) and the outcome's byte m (0xff taken), b xor m is
  * 128 + w if not taken, 127 - w if taken: that is 128 - x w, less 1 if taken. Over all bytes, unused ones (weight
- * 0, not taken) too: sum = 128 bytes - (y - w0) - outcomes taken.
+ * 0, not taken), so that sum = 128 bytes - (y - w0) - outcomes taken.
  */
 #include "model/core/predict/predict.h"
 

@@ -49,7 +49,7 @@ struct perceptron {
    the end of its range on that side; u: how far the useful count is from 3, its end. So a state that an outcome in
    its direction does not move has no bit but d:
        base    1 d a a a - - -        tagged  0 d a a - u u -
-   Right or wrong, a provider whose direction is not the alternate's moves its useful count, too. */
+   Right or wrong, a provider whose direction is not the alternate's also moves its useful count. */
 enum {
 	TAGE_BASE = 0x80,
 	TAGE_TAKEN = 0x40,
