@@ -3,6 +3,7 @@
 Arguments: the built tare, the folder of the built kernels. The closed forms are differences between two sizes of a kernel that have as
 many digits: what a start costs is in both.
 """
+import glob
 import json
 import os
 import platform
@@ -33,6 +34,17 @@ def values(on, events, *program, options=("--reproducible",)):
     if any(row["value"] is None for row in rows.values()):
         ok(False, f"all of {events} are counted on {on}", [row.get("why") for row in rows.values()] + [seen])
     return {name: row["value"] for name, row in rows.items()}
+
+
+def timed_events():
+    """Of the table: what lasts, and what says that it is a matter of time, where a model is asked for it."""
+    found = []
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../data/events/*.events"))):
+        for stanza in re.split(r"^\[", read(path), flags=re.M)[1:]:
+            keys = dict(re.findall(r"^(\w+) = (.*)", stanza, re.M))
+            if "model" in keys["counted_by"].split() and "model" not in keys and (keys.get("kind") == "duration" or keys.get("no_model", "").startswith("a timing event")):
+                found.append(stanza.split("]")[0])
+    return found
 
 
 def kernel(name):
@@ -203,12 +215,21 @@ ok(seen.code == 2 and "one machine" in seen.err, "the old tools' reports are of 
 _, rows, _ = count("model:r12000", "l3-misses,cycles,paired-instructions,tsc", "true")
 for event, part in (("l3-misses", "third-level"), ("cycles", "timing"), ("paired-instructions", "timing"), ("tsc", "neither")):
     ok(rows[event]["value"] is None and part in rows[event]["why"], f"{event} is not modelled, with the reason", rows[event])
-# events that neither a counter of this machine nor a model has: of each kind the Pentium's and the R12000's
-TIMED = ("l1d-bank-conflicts", "paired-data-accesses", "paired-instructions", "pipeline-flushes", "address-stall-cycles", "bus-busy-cycles", "owned-write-stall-cycles",
-         "miss-table-occupancy", "progress-cycles")
-for on in ("auto", "perf", "model:pentium"):
-    reasons = {row["event"]: row["why"] or "" for row in json.loads(tare("list", "events", "--json", "--on", on).out)["events"]}
-    equal([e for e in TIMED if "needs the pipeline model" not in reasons[e]], [], f"on {on}, events that need timing say that they need the pipeline model")
+# events that need time: all of the table, and what each backend says of them
+reasons = {on: {row["event"]: row["why"] or "" for row in json.loads(tare("list", "events", "--json", "--on", on).out)["events"]}
+           for on in ("auto", "perf", "exact", "model:pentium", "model:r10000")}
+TIMED = timed_events()
+ok(len(TIMED) > 20, "the table has timing events", TIMED)
+for on in ("exact", "model:pentium", "model:r10000"):
+    equal([e for e in TIMED if "needs the pipeline model" not in reasons[on][e]], [], f"on {on}, every event that needs timing says that it needs the pipeline model")
+for on in ("auto", "perf"):
+    absent = ("for other CPUs", "do not have it", "no hardware counters")
+    left = {e: reasons[on][e] for e in TIMED if any(part in reasons[on][e] for part in absent)}
+    ok(left, f"on {on}, some of them are not this machine's", reasons[on])
+    equal([e for e, why in left.items() if "needs the pipeline model" not in why], [], f"on {on}, so does every one that this machine's counters do not have")
+conditionals = [e for e in reasons["perf"] if e.startswith("store-conditionals")]
+for on in ("model:r10000", "model:pentium"):
+    equal([e for e in conditionals if "x86-64 code, which has none" not in reasons[on][e]], [], f"on {on}, store conditionals say why they are not counted")
 machine = write("one.conf", "[machine]\ntitle = One\nsource = a test\n[L1I]\nsize = 1K\nways = 1\nline = 32\nnext = memory\nsource = a test\n"
                             "[L1D]\nsize = 1K\nways = 1\nline = 64\nnext = memory\nsource = a test\n")
 equal(values("model:" + machine, "l1d-misses", kernel("array"), "8000").keys(), {"l1d-misses"}, "a machine file of one's own is a machine")

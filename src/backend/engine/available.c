@@ -28,11 +28,12 @@ bool exact_event_level(const struct event *event, struct availability *out)
 void exact_event_available(const struct event *event, struct engine_trial *trial, struct availability *out)
 {
 	const struct exact_event *exact = exact_event_find(event);
+	const char *no_model = event->definition ? event->definition->no_model : NULL;
 	*out = (struct availability){.state = READING_UNSUPPORTED};
 	if (!exact)
 		snprintf(out->why, sizeof out->why,
-			 "the engine does not count '%.100s': it counts what instructions do, in user mode",
-			 event->label);
+			 "the engine does not count '%.60s': it counts what instructions do, in user mode%s%s",
+			 event->label, no_model ? "; " : "", no_model ? no_model : "");
 	else if (!exact_event_level(event, out))
 		return;
 	else if (exact->why_not)

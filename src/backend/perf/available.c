@@ -225,19 +225,24 @@ static bool encode(struct backend *backend, const struct event *event, size_t in
 	return event_encode(event, &backend->machine, index, out, err);
 }
 
+/* What no counter here has, a reader looks for in a model next: why that has it not either. */
+static void add_no_model(struct availability *out, const char *no_model)
+{
+	size_t length = strlen(out->why);
+	if (no_model && out->state == READING_UNSUPPORTED && !out->silent)
+		snprintf(out->why + length, sizeof out->why - length, ", and no model: %s", no_model);
+}
+
 static void try_all(struct backend *backend, const struct event *event, struct answer *answer)
 {
 	struct answer best = *answer;
 	bool tried = false;
-	char remedy[128] = "", unmodelled[256] = "";
+	char remedy[128] = "";
 	const char *no_model = event->definition ? event->definition->no_model : NULL;
 	if (event->machine)
 		snprintf(remedy, sizeof remedy, "count it with --on model:%.60s", event->machine);
-	if (no_model)
-		snprintf(unmodelled, sizeof unmodelled, "this machine's counters do not have it, and no model: %s",
-			 no_model);
 	refuse(&best, READING_UNSUPPORTED,
-	       no_model         ? unmodelled
+	       no_model         ? "this machine's counters do not have it"
 	       : event->machine ? "it is an event of a modelled machine, not of this machine's counters"
 				: "it has no encoding for the kernel's interface",
 	       no_model ? "" : remedy);
@@ -265,6 +270,7 @@ static void try_all(struct backend *backend, const struct event *event, struct a
 			break;
 	}
 	*answer = best;
+	add_no_model(&answer->availability, no_model);
 	answer->encoding.how = answer->how;
 }
 
