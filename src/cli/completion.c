@@ -30,13 +30,18 @@ static const struct argument_words {
 	{"TID", "ps -eLo tid= | tr -d \" \"", false},
 	{"INTERFACE", "printf \"%s\\n\" command library library-user stubs", true},
 	{"EXPERIMENT", NULL, false},
+	{"PLACE", "tare list regions --names 2>/dev/null", false},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static const struct argument_words *kind_of(const struct option_row *row)
 {
+	static const char named[] = "[NAME=]";
+	const char *argument = row->argument;
+	if (strncmp(argument, named, strlen(named)) == 0)
+		argument += strlen(named);
 	for (size_t i = 0; i < KINDS; i++)
-		if (strncmp(row->argument, kinds[i].start, strlen(kinds[i].start)) == 0)
+		if (strncmp(argument, kinds[i].start, strlen(kinds[i].start)) == 0)
 			return &kinds[i];
 	return NULL;
 }
@@ -143,7 +148,12 @@ static void bash(void)
 	/* bash cuts words at =, : and @; what it inserts replaces what is behind the last = or : */
 	fputs("# bash completion of tare, written by 'tare completion bash'\n"
 	      "_tare_words() { COMPREPLY+=($(compgen -W \"$1\" -- \"$cur\")); }\n"
-	      "_tare_each() { _tare_words \"$(eval \"$1\")\"; }\n"
+	      "# lines of a command's output, as they are: names of kept runs are anybody's\n"
+	      "_tare_each() {\n"
+	      "\tlocal line\n"
+	      "\twhile IFS= read -r line; do [[ $line == \"$cur\"* ]] && COMPREPLY+=(\"$line\"); done < <(eval "
+	      "\"$1\")\n"
+	      "}\n"
 	      "_tare_files() { COMPREPLY+=($(compgen -f -- \"$cur\")); }\n"
 	      "# the last name of a comma list\n"
 	      "_tare_list() {\n"
@@ -152,8 +162,10 @@ static void bash(void)
 	      "\tCOMPREPLY=($(compgen -P \"$done\" -W \"$(eval \"$1\")\" -- \"${cur##*,}\"))\n"
 	      "\tcompopt -o nospace 2>/dev/null\n"
 	      "}\n"
-	      "_tare_runs() { [[ $cur == @* ]] && compopt +o filenames 2>/dev/null; _tare_words \"@last $(tare "
-	      "list runs --names 2>/dev/null | sed \"s/^/@/\")\"; }\n"
+	      "_tare_runs() {\n"
+	      "\t[[ $cur == @* ]] && compopt +o filenames 2>/dev/null\n"
+	      "\t_tare_each 'echo @last; tare list runs --names 2>/dev/null | sed \"s/^/@/\"'\n"
+	      "}\n"
 	      "_tare() {\n"
 	      "\tlocal words=() word glue= cur prev i\n"
 	      "\tfor word in \"${COMP_WORDS[@]:0:COMP_CWORD+1}\"; do\n"
@@ -187,7 +199,7 @@ static void bash(void)
 		if (strcmp(row->name, "list") == 0)
 			puts("\t\tcase $prev in machine|machines|kernels) _tare_each \"tare list $prev --names "
 			     "2>/dev/null\"; return ;; esac\n"
-			     "\t\t_tare_words \"events metrics backends machines kernels runs\" ;;");
+			     "\t\t_tare_words \"events metrics backends machines kernels runs regions\" ;;");
 		else if (runs_program(row->name))
 			puts("\t\tCOMPREPLY=($(compgen -c -- \"$cur\")); _tare_files ;;");
 		else if (strcmp(row->name, "report") == 0)
@@ -285,7 +297,7 @@ static void zsh(void)
 		if (runs_program(row->name))
 			fputs(" \\\n\t\t'*::program:_normal'", stdout);
 		else if (strcmp(row->name, "list") == 0)
-			fputs(" \\\n\t\t'1:what:(events metrics backends machines kernels runs)' "
+			fputs(" \\\n\t\t'1:what:(events metrics backends machines kernels runs regions)' "
 			      "'2:name:_tare_list_words'",
 			      stdout);
 		else if (strcmp(row->name, "annotate-asm") == 0 || strcmp(row->name, "import") == 0)
@@ -351,7 +363,7 @@ static void fish(void)
 	     "complete -c tare -n '__fish_seen_subcommand_from report name export compare' -a '@last (tare list "
 	     "runs --names 2>/dev/null | sed \"s/^/@/\")'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and not __fish_seen_subcommand_from "
-	     "machines kernels' -a 'events metrics backends machines kernels runs'\n"
+	     "machines kernels' -a 'events metrics backends machines kernels runs regions'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from machines' "
 	     "-a '(tare list machines --names 2>/dev/null)'\n"
 	     "complete -c tare -n '__fish_seen_subcommand_from list; and __fish_seen_subcommand_from kernels' "

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/list_kernels.h"
 #include "cli/list_machines.h"
+#include "cli/list_regions.h"
 #include "cli/list_runs.h"
 #include "cli/store_options.h"
 #include "session/metric_level.h"
@@ -380,7 +381,7 @@ static int show_help(void)
 	say_begin_output();
 	options_help("usage: tare list [OPTIONS] [KIND] [WORD...]\n"
 		     "\n"
-		     "KIND is events, metrics, backends, machines, kernels or runs.\n"
+		     "KIND is events, metrics, backends, machines, kernels, runs or regions.\n"
 		     "\n"
 		     "Lists what there is (default: events), and which backend counts it on this\n"
 		     "machine for this user, found by trying. Shows only rows with each WORD in a\n"
@@ -389,7 +390,8 @@ static int show_help(void)
 		     "'tare list kernels' lists the programs with known counts; with a NAME, what\n"
 		     "that one must count, by formulas, and why.\n"
 		     "'tare list runs' lists the runs that were kept, the newest first; -v also shows\n"
-		     "where and with what each was measured.\n",
+		     "where and with what each was measured.\n"
+		     "'tare list regions' lists the parts of programs that these runs counted.\n",
 		     list_option_rows, "\nexit status: 0 done; 2 wrong usage; 3 cannot make or write the list.\n");
 	return say_end_output();
 }
@@ -437,6 +439,15 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 						       .colour = say_in_colour(stdout),
 						       .width = list_runs_width()},
 				 &l->shown, err);
+	else if (strcmp(what, "regions") == 0)
+		done = list_regions(&(struct region_listing){.keeping = l->keeping,
+							     .names = l->names,
+							     .json = l->json ? &l->writer : NULL,
+							     .words = l->words,
+							     .n_words = l->n_words,
+							     .colour = say_in_colour(stdout),
+							     .width = list_runs_width()},
+				    &l->shown, err);
 	else
 		done = list_machines(&(struct machine_listing){.verbose = l->verbose,
 							       .names = l->names,
@@ -453,7 +464,7 @@ static bool list_one(struct listing *l, const char *what, struct error *err)
 	return done;
 }
 
-static const char *const kinds[] = {"events", "metrics", "backends", "machines", "kernels", "runs"};
+static const char *const kinds[] = {"events", "metrics", "backends", "machines", "kernels", "runs", "regions"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* The kind that a word names; "event" is as good as "events". NULL when it names none. */
@@ -506,7 +517,10 @@ static int found_nothing(const struct listing *l, const char *what)
 		return say_failure(&err);
 	}
 	say_warning("no %s with all of these words in %s; 'tare list %s' lists all", what,
-		    strcmp(what, "runs") == 0 ? "the name or the command" : "a name or the definition", what);
+		    strcmp(what, "runs") == 0      ? "the name or the command"
+		    : strcmp(what, "regions") == 0 ? "the name or the place"
+						   : "a name or the definition",
+		    what);
 	return TARE_DONE;
 }
 

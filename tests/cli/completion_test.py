@@ -1,6 +1,7 @@
 """Completion scripts in the shells that they are for: each shell is driven as a user does, by keys on a terminal (bash, zsh), or asked for what
 it would offer (fish). The line behind each Tab is what the shell itself writes into a pipe, so nothing here depends on time."""
 import select
+import sqlite3
 
 from cli import *
 
@@ -15,6 +16,14 @@ if ran.code:
     ran = tare("name", "@last", "first-run", env=ENV)
 equal(ran.code, 0, "a run is kept and named")
 write("sums.costs", "")
+# regions of kept runs; a store may be from elsewhere: no name of it is a command
+FUNCTION, CODE, LIBRARY = range(3)
+with sqlite3.connect(STORE) as store:
+    for position, (name, place, kind) in enumerate((("parse_line", "parse_line", FUNCTION), ("hot", "sort.c:10-20", CODE), ("ns::next", "ns::next", FUNCTION),
+                                                    ("marked_by_itself", "libtare", LIBRARY), ("$(touch called)", "$(touch called)", FUNCTION))):
+        store.execute("INSERT INTO regions (run, part, position, name, text, kind, entries, exits, unbalanced, threads, least)"
+                      " VALUES ((SELECT max(id) FROM runs), 0, ?, ?, ?, ?, 1, 1, 0, 1, 0)", (position, name, place, kind))
+store.close()
 
 # What is typed, and what stands there behind a Tab: of words that only one value begins with.
 TYPED = [
@@ -47,7 +56,17 @@ TYPED = [
     ("tare verify --paper ni", "tare verify --paper nieto"),
     ("tare verify samp", "tare verify sampling"),
     ("tare calibrate --interfaces command,st", "tare calibrate --interfaces command,stubs"),
+    ("tare count --region parse_l", "tare count --region parse_line"),
+    ("tare count --region=parse_l", "tare count --region=parse_line"),
+    ("tare count --region sort.c:1", "tare count --region sort.c:10-20"),
+    ("tare count --region ns::n", "tare count --region ns::next"),
+    ("tare compare --region parse_l", "tare compare --region parse_line"),
+    ("tare profile --region parse_l", "tare profile --region parse_line"),
+    ("tare profile --begin parse_l", "tare profile --begin parse_line"),
+    ("tare profile --end parse_l", "tare profile --end parse_line"),
+    ("tare count --region marked", "tare count --region marked"),
     ("tare list machi", "tare list machines"),
+    ("tare list reg", "tare list regions"),
     ("tare list machines r100", "tare list machines r10000"),
     ("tare list kernels conv", "tare list kernels convolution"),
     ("tare annotate-asm --machine arm", "tare annotate-asm --machine arm64"),
@@ -121,7 +140,8 @@ if shutil.which("fish"):
         offered = subprocess.run(["fish", "--no-config", "-c", "source tare.fish; complete -C $argv[1]", typed], capture_output=True, text=True, env=ENV)
         # what stands in the place of the last word
         words = {typed[:typed.rindex(" ") + 1] + line.split("\t")[0] for line in offered.stdout.splitlines()}
-        equal([word for word in sorted(words) if word.startswith(typed)], [expected], f"fish: '{typed}'")
+        equal([word for word in sorted(words) if word.startswith(typed)] or [typed], [expected], f"fish: '{typed}'")
 else:
     skip("fish is not installed", "fish")
+ok(not os.path.exists("called"), "a region's name is not executed")
 done()

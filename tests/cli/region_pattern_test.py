@@ -1,4 +1,5 @@
 """`--region 'parse_*'`: a pattern of functions' names is a region for each function that fits."""
+import json
 import platform
 import shutil
 import subprocess
@@ -78,4 +79,17 @@ seen = tare("profile", "--on", "perf", "-e", "task-clock", "--region", "parse_*"
 ok(seen.code == 2 and "named one by one" in seen.err or seen.code == 3, "samples are not taken by a pattern", seen)
 compared = tare("compare", "--on", "exact", "-e", "instructions", "--region", "parse_*", "-r", "2", "./parse", "./parse")
 ok(compared.code == 0 and "parse_line" in compared.err + compared.out and "parse_word" in compared.err + compared.out, "tare compare takes patterns as well", compared)
+
+# ---- regions of kept runs, as completions offer them ----
+KEPT = environment(TARE_STORE=os.path.abspath("kept.db"))
+equal(tare("list", "regions", env=KEPT).out, "no run with regions was kept yet\n", "without a store, the list of regions says so")
+for places in (("parse_*", "ns::read"), ("first=parse_line", "--exclusive", "ns::peek")):
+    words = [word for place in places for word in (("--region", place) if not place.startswith("--") else (place,))]
+    equal(tare("count", "--on", "exact", "-e", "instructions", *words, "./parse", env=KEPT).code, 0, f"{places}: counted, and kept")
+equal(tare("list", "regions", "--names", env=KEPT).out.split(), ["parse_line", "ns::peek", "parse_word", "ns::read"],
+      "places of kept regions, those of the newest run first, each once, and no exclusive one")
+listed = json.loads(tare("list", "regions", "--json", "parse_line", env=KEPT).out)["regions"]
+equal([(row["region"], row["place"], row["kind"], row["run"]) for row in listed],
+      [("first", "parse_line", "function", 2), ("parse_line", "parse_line", "function", 1)], "a name of one's own is a region of its own")
+has(tare("list", "regions", env=KEPT).out, "first       parse_line", "the table has name and place")
 done()

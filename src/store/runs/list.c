@@ -104,6 +104,47 @@ bool runs_list(struct runs *runs, size_t most, const char *const *words, size_t 
 	return done;
 }
 
+/* ---- regions ---- */
+
+static const struct field region_columns[] = {
+	{.column = "name", .type = FIELD_WORD, .offset = offsetof(struct listed_region, name), .most = 1},
+	{.column = "text", .type = FIELD_TEXT, .offset = offsetof(struct listed_region, text), .most = 1},
+	{.column = "kind",
+	 .type = FIELD_INT,
+	 .offset = offsetof(struct listed_region, kind),
+	 .most = REGION_LIBRARY},
+};
+enum { REGION_COLUMNS = sizeof region_columns / sizeof *region_columns };
+
+void region_list_free(struct region_list *list)
+{
+	vec_free(&list->rows);
+	arena_free(&list->arena);
+	*list = (struct region_list){0};
+}
+
+bool runs_regions(struct runs *runs, struct region_list *out, struct error *err)
+{
+	int code = SQLITE_DONE;
+	bool done = true;
+	*out = (struct region_list){0};
+	sqlite3_stmt *s = store_prepare(runs, "read",
+					"SELECT max(run), name, text, kind FROM regions"
+					" WHERE name NOT LIKE '%" REGION_EXCLUSIVE "'"
+					" GROUP BY name, text, kind ORDER BY max(run) DESC, min(position)",
+					err);
+	while (s && done && (code = sqlite3_step(s)) == SQLITE_ROW) {
+		struct listed_region row = {.run = sqlite3_column_int64(s, 0)};
+		done = fields_read(s, 1, region_columns, REGION_COLUMNS, &row, &out->arena, err) &&
+		       (vec_push(&out->rows, row) || error_no_memory(err));
+	}
+	done = s && done && (code == SQLITE_DONE || store_fail(runs, "read", err));
+	sqlite3_finalize(s);
+	if (!done)
+		region_list_free(out);
+	return done;
+}
+
 /* ---- names ---- */
 
 enum { NAME_MOST_BYTES = 100 };

@@ -171,6 +171,22 @@ bool runs_list(struct runs *runs, size_t most, const char *const *words, size_t 
 	       struct error *err);
 void run_list_free(struct run_list *list);
 
+/* A region of kept runs, once for each name and place. Texts are the list's. */
+struct listed_region {
+	const char *name, *text; /* as struct region_row */
+	enum region_kind kind;
+	int64_t run; /* the newest that has it */
+};
+
+struct region_list {
+	struct arena arena;
+	VEC(struct listed_region) rows; /* of the newest runs first */
+};
+
+/* All but exclusive ones, which are others' again. */
+bool runs_regions(struct runs *runs, struct region_list *out, struct error *err);
+void region_list_free(struct region_list *list);
+
 struct runs_limits {          /* 0: no limit */
 	uint64_t before_unix; /* runs that began earlier go */
 	size_t most_runs;     /* that stay, the newest */
