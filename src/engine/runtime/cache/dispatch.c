@@ -358,9 +358,13 @@ static bool enter(struct thread *t, uint32_t id, const struct exit *exit, uint32
 	if (!(b->flags & BLOCK_CHECKED)) {
 		struct code_arena *a = arena_of(b->code);
 		if (p.same && p.counted) {
-			if (!rt.exits[id].thunk && cache_room(a) && arena_of(rt.blocks[exit->block].code) == a)
+			const uint8_t *thunk = rt.exits[id].thunk;
+			bool leads = thunk && thunk_leads_to(thunk, b->code);
+			if (!leads && cache_room(a) && arena_of(rt.blocks[exit->block].code) == a) {
 				rt.exits[id].thunk = emit_thunk(a, id, b, NULL);
-			if (rt.exits[id].thunk)
+				leads = true;
+			}
+			if (leads)
 				cache_link(id, block, rt.exits[id].thunk);
 		} else if (p.same) {
 			cache_link(id, block, b->code);

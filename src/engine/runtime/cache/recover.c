@@ -171,18 +171,17 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 	return true;
 }
 
-static bool in_thunk(struct thread *t, uint32_t id, uint32_t offset)
+/* thunk: the one that was interrupted, which may be an older one of the exit's. */
+static bool in_thunk(struct thread *t, uint32_t id, const uint8_t *thunk, uint32_t offset)
 {
-	const struct exit *exit = &rt.exits[id];
-	bool spilled = exit->thunk[2] != 0x83; /* else: add qword gs:[...], 1 in 10 bytes */
-	bool counted = spilled ? offset >= 31 : offset >= 10;
-	if (spilled && offset >= 9 && offset < 40) /* mov gs:[...], reg: its REX and ModRM bytes say which */
-		unspill(t, SPILLED_OPERAND, (exit->thunk[3] >> 3 & 7u) | (exit->thunk[1] == 0x4c ? 8u : 0));
+	bool spills = thunk_spills(thunk), counted = spills ? offset >= 31 : offset >= THUNK_BYTES;
+	if (spills && offset >= 9 && offset < THUNK_SPILLING_BYTES) /* the mov's REX and ModRM bytes say which */
+		unspill(t, SPILLED_OPERAND, (thunk[3] >> 3 & 7u) | (thunk[1] == 0x4c ? 8u : 0));
 	if (!counted) {
 		t->exit_id = id;
 		return false;
 	}
-	t->pc = exit->target;
+	t->pc = rt.exits[id].target;
 	return true;
 }
 
@@ -213,7 +212,7 @@ bool recover(struct thread *t)
 	uint32_t offset = (uint32_t)(ip - a->base) - span->offset, id = span->kind_id & 0x1fffffff;
 	switch (span->kind_id >> 29) {
 	case SPAN_BLOCK: return in_block(t, id, offset);
-	case SPAN_THUNK: return in_thunk(t, id, offset);
+	case SPAN_THUNK: return in_thunk(t, id, ip - offset, offset);
 	case SPAN_INDIRECT: {
 		uint64_t pc = rt.blocks[id].pc, rcx = t->reg[X86_RCX];
 		if (rt.blocks[id].context)

@@ -50,6 +50,11 @@ unsigned translate_marks(struct translation *tr, const struct block *block, uint
 			 unsigned most, uint64_t *next);
 bool target_table(const struct block *block, uint64_t *slot[3]);
 uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct block *target, uint8_t *to);
+/* Its target may have been translated anew since it was made. */
+bool thunk_leads_to(const uint8_t *thunk, const uint8_t *code);
+/* add qword gs:[…], 1; or, where flags are alive: a register to its slot, load, lea, store, the register back */
+enum { THUNK_BYTES = 10, THUNK_SPILLING_BYTES = 40 };
+static inline bool thunk_spills(const uint8_t *thunk) { return thunk[2] != 0x83; }
 /* an exit's way to the runtime, in the cold part */
 uint8_t *emit_stub(struct code_arena *arena, uint32_t exit);
 uint8_t *emit_indirect_entry(struct code_arena *arena, uint32_t id);

@@ -443,8 +443,10 @@ uint8_t *emit_thunk(struct code_arena *arena, uint32_t exit_id, const struct blo
 	return at;
 }
 
-/*
- * Translates the block at pc, and with it those that it leads to whatever happens. indirect: make the entry for
- * indirect branches in front of it. single: one instruction, not entered in the map. Returns its number, NONE if
- * pc cannot be fetched.
- */
+bool thunk_leads_to(const uint8_t *thunk, const uint8_t *code)
+{
+	const uint8_t *end = thunk + (thunk_spills(thunk) ? THUNK_SPILLING_BYTES : THUNK_BYTES);
+	int32_t distance;
+	memcpy(&distance, end + 1, sizeof distance);
+	return end == code || (*end == 0xe9 && end + 5 + distance == code);
+}
