@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -239,6 +241,74 @@ static void many(const char *path, uint64_t first, uint32_t type)
 	kept_probes_free(&kept);
 }
 
+static size_t in_tracefs(int folder, const char *group)
+{
+	char line[PATH_MAX + 128];
+	size_t n = 0, length = strlen(group);
+	int fd = openat(folder, "uprobe_events", O_RDONLY | O_CLOEXEC);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	while (file && fgets(line, sizeof line, file))
+		n += strncmp(line + 2, group, length) == 0 && line[2 + length] == '/';
+	if (file)
+		fclose(file);
+	return n;
+}
+
+/* As tare and a follower are: a process that keeps probes, and its child that has them open, too. */
+static void killed(const char *path, uint64_t first, uint64_t second, uint32_t type)
+{
+	int begun[2], go[2];
+	struct places p;
+	struct probe_place place = {.module = path, .offset = first};
+	struct trace_probes own;
+	struct kept_probes *kept = mmap(NULL, sizeof *kept, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+					0);
+	char byte;
+	trace_probes_open(&own);
+	trace_probes_define(&own, &place, 1);
+	int folder = dup(own.folder);
+	trace_probes_remove(&own);
+	if (!place.trace_id) {
+		skip("tracefs cannot be had here", "what a killed process kept is removed");
+		return;
+	}
+	ok(waitpid(-1, NULL, __WALL | WNOHANG) < 0 && errno == ECHILD,
+	   "a process that removes its probes has no child of them any more");
+	if (!ok(kept != MAP_FAILED && pipe(begun) == 0 && pipe(go) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0,
+		"what a killed process leaves comes to this one"))
+		return;
+	pid_t keeper = fork();
+	if (keeper == 0) {
+		begin(&p, path, first, second, type);
+		kept_probes_hold(kept, &p.plan);
+		if (fork() == 0) {
+			close(go[1]);
+			close(begun[1]);
+			while (read(go[0], &byte, 1) < 0)
+				;
+			_exit(0);
+		}
+		if (write(begun[1], "b", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(begun[1]);
+	ssize_t got = read(begun[0], &byte, 1);
+	ok(got == 1 && kept->n == 2 && in_tracefs(folder, kept->trace.group) == 2, "a process keeps two probes");
+	end(keeper);
+	poll(NULL, 0, 120); /* for whoever tries at once; nothing depends on it */
+	ok(in_tracefs(folder, kept->trace.group) == 2,
+	   "when it is killed, they stay while its child has them open");
+	close(go[1]);
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
+	ok(in_tracefs(folder, kept->trace.group) == 0, "when that has ended, too, they are removed");
+	close(begun[0]);
+	close(go[0]);
+	close(folder);
+	munmap(kept, sizeof *kept);
+}
+
 int main(void)
 {
 	char path[PATH_MAX];
@@ -255,6 +325,7 @@ int main(void)
 		many(path, first, type);
 		closed_early(path, first, second, type);
 		executions(path, first, second, type);
+		killed(path, first, second, type);
 	}
 	unlink(path);
 	return done();

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,8 @@
 #include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int open_tracefs(void)
@@ -64,21 +67,32 @@ bool trace_is_left_over(const char *line, char *name, size_t size)
 	return (size_t)snprintf(name, size, "%.*s", end - 2, line + 2) < size;
 }
 
-static void remove_left_over(int folder)
+static bool is_of_group(const char *line, const char *group, char *name, size_t size)
+{
+	size_t length = strlen(group);
+	return strncmp(line, "p:", 2) == 0 && strncmp(line + 2, group, length) == 0 && line[2 + length] == '/' &&
+	       (size_t)snprintf(name, size, "%.*s", (int)strcspn(line + 2, " "), line + 2) < size;
+}
+
+/* Of a group, or of processes that are no more (NULL). False: one is counted, and is there still. */
+static bool remove_all(int folder, const char *group)
 {
 	int fd = openat(folder, "uprobe_events", O_RDONLY | O_CLOEXEC);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char line[PATH_MAX + 128], name[128], text[160];
+	bool all = true;
 	while (file && fgets(line, sizeof line, file)) {
-		if (!trace_is_left_over(line, name, sizeof name))
+		if (group ? !is_of_group(line, group, name, sizeof name)
+			  : !trace_is_left_over(line, name, sizeof name))
 			continue;
 		snprintf(text, sizeof text, "-:%s\n", name);
-		command(folder, text);
+		all &= command(folder, text);
 	}
 	if (file)
 		fclose(file);
 	else if (fd >= 0)
 		close(fd);
+	return all;
 }
 
 /* 0: it is not there. */
@@ -103,12 +117,66 @@ static bool plain(const char *path)
 	return true;
 }
 
+/* ---- the process that removes them when this one cannot ---- */
+
+static void close_others(int a, int b)
+{
+	int first = a < b ? a : b, second = a < b ? b : a;
+	if (first > 0)
+		close_range(0, (unsigned)first - 1, 0);
+	if (second > first + 1)
+		close_range((unsigned)first + 1, (unsigned)second - 1, 0);
+	close_range((unsigned)second + 1, ~0u, 0);
+}
+
+/* A follower (follow.c) closes its counters of them a moment after the end of tare. */
+static _Noreturn void sweep(const struct trace_probes *trace, int parent)
+{
+	enum { TRIES = 200, WAIT_MS = 50 };
+	struct pollfd end = {.fd = parent, .events = POLLIN};
+	sigset_t all;
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	setsid(); /* what ends tare's process group ends tare alone */
+	close_others(trace->folder, parent);
+	if (poll(&end, 1, -1) == 1)
+		for (int i = 0; i < TRIES && !remove_all(trace->folder, trace->group); i++)
+			poll(NULL, 0, WAIT_MS);
+	_exit(0);
+}
+
+/* Its pidfd; -1: there is none, and the next process removes what this one leaves. No signal tells of its end. */
+static int sweeper_begin(const struct trace_probes *trace)
+{
+	int parent = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	pid_t process = parent >= 0 ? (pid_t)syscall(SYS_clone, 0L, NULL, NULL, NULL, NULL) : -1;
+	if (process == 0)
+		sweep(trace, parent);
+	if (parent >= 0)
+		close(parent);
+	return process > 0 ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
+}
+
+static void sweeper_end(int sweeper)
+{
+	siginfo_t end;
+	if (sweeper < 0)
+		return;
+	syscall(SYS_pidfd_send_signal, sweeper, SIGKILL, NULL, 0);
+	while (waitid((idtype_t)P_PIDFD, (id_t)sweeper, &end, WEXITED | __WALL) != 0 && errno == EINTR)
+		;
+	close(sweeper);
+}
+
 void trace_probes_open(struct trace_probes *trace)
 {
-	*trace = (struct trace_probes){.folder = open_tracefs()};
+	*trace = (struct trace_probes){.folder = open_tracefs(), .sweeper = -1};
 	name_group(trace->group);
-	if (trace->folder >= 0)
-		remove_left_over(trace->folder);
+	if (trace->folder < 0)
+		return;
+	remove_all(trace->folder, NULL);
+	if (trace->group[0])
+		trace->sweeper = sweeper_begin(trace);
 }
 
 void trace_probes_define(struct trace_probes *trace, struct probe_place *probes, size_t n)
@@ -133,10 +201,12 @@ void trace_probes_define(struct trace_probes *trace, struct probe_place *probes,
 void trace_probes_remove(struct trace_probes *trace)
 {
 	char text[128];
+	if (trace->folder < 0)
+		return;
 	for (size_t i = 0; i < trace->n; i++) {
 		snprintf(text, sizeof text, "-:%s/p_%zu\n", trace->group, i);
 		command(trace->folder, text);
 	}
-	if (trace->folder >= 0)
-		close(trace->folder);
+	sweeper_end(trace->sweeper);
+	close(trace->folder);
 }

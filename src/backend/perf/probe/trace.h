@@ -12,8 +12,9 @@
  *
  *     tare_NAMESPACE_PID_RANDOM/p_0, p_1, …
  *
- * PID made it, in the pid namespace with that number: what a killed process left is removed by the next one in its
- * namespace, which alone can tell that it is no more.
+ * PID made it, in the pid namespace with that number. Its child removes what it leaves when it is killed. What is
+ * left nevertheless (both were killed; Linux before 5.4) is removed by the next one in its namespace, which alone
+ * can tell that it is no more.
  */
 #ifndef TARE_BACKEND_PERF_PROBE_TRACE_H
 #define TARE_BACKEND_PERF_PROBE_TRACE_H
@@ -26,6 +27,7 @@ struct trace_probes {
 	int folder;                    /* of tracefs; -1: none, and the PMU is taken */
 	char group[TRACE_GROUP_BYTES]; /* "": there is no name, and the PMU is taken */
 	size_t n;
+	int sweeper; /* its child's pidfd; -1: none */
 };
 
 void trace_probes_open(struct trace_probes *trace);
