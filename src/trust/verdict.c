@@ -195,19 +195,24 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 		v->offset = fit->points[0].mean;
 		return is(v, VERDICT_WRONG);
 	}
-	if (shape_interrupts(fit, v) || shape_ticks(fit, v) || shape_kernel(fit, v))
+	if (shape_interrupts(fit, v))
+		return is(v, VERDICT_PROPORTIONAL);
+	if (shape_carry(fit, v))
+		return is(v, VERDICT_WRONG);
+	if (shape_some_interrupts(fit, v) || shape_ticks(fit, v) || shape_kernel(fit, v))
 		return is(v, VERDICT_PROPORTIONAL);
 	if (shape_before(fit, v) || shape_leaks(fit, v) || shape_accumulates(fit, v) || shape_mixes(fit, v) ||
-	    shape_peak(fit, v) || shape_drifts(fit, v) || shape_bits(fit, form, v) || shape_powers(fit, form, v))
+	    shape_peak(fit, v) || shape_keeps(fit, v) || shape_drifts(fit, v) || shape_bits(fit, form, v) ||
+	    shape_powers(fit, form, v))
 		return is(v, VERDICT_WRONG);
-	if (shape_resolution(fit, v)) {
+	if (shape_resolution(fit, form, v)) {
 		v->usable_from = fmax(v->usable_from, v->period / VERDICT_USABLE);
 		return is(v, VERDICT_NOISY);
 	}
 	if (shape_drops(fit, v) || (whole && shape_sometimes(fit, v)) || shape_restarts(fit, v) ||
 	    shape_random(fit, v))
 		return is(v, VERDICT_WRONG);
-	if (unbiased(fit, form))
+	if (shape_lags(fit, v) || unbiased(fit, form))
 		return is(v, VERDICT_NOISY);
 	if (offset(fit, form, v))
 		return true;
@@ -218,7 +223,7 @@ bool verdict_forms(const struct fit *fit, double *form, bool whole, struct verdi
 	if (shape_stuck_bit(fit, form, v) || shape_instead(fit, form, v) || shape_wraps(fit, form, v) ||
 	    shape_signed(fit, form, v) || shape_code(fit, form, v) || shape_saturates(fit, form, v) ||
 	    shape_late(fit, form, v) || shape_at_least(fit, form, v) || shape_from(fit, form, v) ||
-	    shape_throttled(fit, form, v) || shape_beyond(fit, form, v))
+	    shape_beyond(fit, form, v) || shape_throttled(fit, form, v))
 		return is(v, VERDICT_WRONG);
 	if (shape_also(fit, form, v) || shape_turns(fit, form, v))
 		return is(v, VERDICT_PROPORTIONAL);

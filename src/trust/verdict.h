@@ -15,19 +15,20 @@
  *                       (Korn, Table 2: "the number at which … is within 5 %, and stays there")
  *     offset            y = x + o
  *     proportional      y = k·x, y = o + k·x, y = x + k·u (u: interrupts and faults of that execution),
- *                       y = x + r·T (T: its CPU time, r: a timer's rate), y = x + what is predicted for another event,
- *                       y = x + k·n (n: the kernel's size), y = x ± ⌊x / m⌋, or y = x + o + k·u with large k: what
- *                       the kernel executes
+ *                       y = x + k·w (0 <= w <= u: some of these), y = x + r·T (T: its CPU time, r: a timer's rate),
+ *                       y = x + what is predicted for another event, y = x + k·n (n: the kernel's size),
+ *                       y = x ± s·⌊x / m⌋, or y = x + o + k·u with large k: what the kernel executes
  *     wrong             y = what is predicted for another event, for two of them together, or their difference;
  *                       y = x + y of the execution before, x of the execution before, or x + a share of that;
- *                       the mean of both; the largest x so far; r more with each execution;
+ *                       the mean of both; the larger of both; the largest x so far; r more with each execution;
+ *                       a power of two more or less in some of the executions;
  *                       x with one bit that never moves, some bits flipped, a sign, its bytes or halves in reverse
  *                       order, in Gray code, rotated, in decimal digits, in its first decimal digits alone, in
  *                       single precision, or rounded to a power of two;
  *                       y = x mod m; y = min(x, c); y = max(x, c); from a size on x + c, or c;
  *                       y = max(0, x − c); y = x without its low bits; deficits that are multiples of a sampling
- *                       period; y falls behind x from a size on, or grows k times as fast; another share of x in
- *                       each execution, from the first event or from a size on; c·x^p, or another curve: more or
+ *                       period; y falls behind x from a size on, or grows k times as fast, or is x / k; another share of
+ *                       x in each execution, from the first event or from a size on; c·x^p, or another curve: more or
  *                       fewer for each event the more there are; one of these, or no form, in some of the
  *                       executions; a difference that depends on the size and never varies; or no such form
  *     unpredictable     there is no x: Nieto's phase 7, another witness is needed
@@ -78,9 +79,10 @@ enum verdict_shape {
 	SHAPE_TIMES,      /* factor · x + offset */
 	SHAPE_ALSO,       /* x + factor · `other`'s events */
 	SHAPE_INTERRUPTS, /* x + factor for each interrupt or fault, to the last event */
+	SHAPE_SOME,       /* x + factor for some of the interrupts, faults and switches, likewise */
 	SHAPE_TICKS,      /* x + 1 for each tick of the timer: `factor` a second of CPU time */
 	SHAPE_TURNS,      /* x + factor · size: each turn of a kernel's loop counts so many too much */
-	SHAPE_EACH,       /* x + 1 for each `period` events, or x - 1 (factor) */
+	SHAPE_EACH,       /* x + factor for each `period` events; it may be negative */
 	SHAPE_KERNEL,     /* x + factor for each interrupt or fault: also what the kernel executes */
 	/* of WRONG */
 	SHAPE_INSTEAD,     /* `other`'s events */
@@ -120,14 +122,17 @@ enum verdict_shape {
 	SHAPE_MIXES,       /* the mean of x and the events of the execution before, which has the share `factor` */
 	SHAPE_SMOOTHS,     /* likewise, with what was shown of the execution before */
 	SHAPE_PEAK,        /* the most events of all executions so far */
-	SHAPE_DRIFTS,      /* `factor` more with each execution */
-	SHAPE_POWER_LAW,   /* factor · x^period */
-	SHAPE_CURVE,       /* any other: `least_share` of the events at `offset`, `most_share` at `period` */
+	SHAPE_KEEPS,       /* the most events of the execution and the one before */
+	SHAPE_CARRY,  /* 2^bits too many (factor 1) or too few (-1) in the share `sometimes` of the executions */
+	SHAPE_DRIFTS, /* `factor` more with each execution */
+	SHAPE_POWER_LAW, /* factor · x^period */
+	SHAPE_CURVE,     /* any other: `least_share` of the events at `offset`, `most_share` at `period` */
 	/* of NOISY */
 	SHAPE_RESOLUTION, /* counts in steps of `period` events */
 	SHAPE_EXCESS,     /* in the share `sometimes` of the executions up to `offset` more, at any size */
+	SHAPE_LAGS,       /* up to `offset` less in each execution, at any size */
 };
-enum { VERDICT_SHAPES = SHAPE_EXCESS + 1 };
+enum { VERDICT_SHAPES = SHAPE_LAGS + 1 };
 
 struct judged_point {
 	const char *kernel;
@@ -162,7 +167,7 @@ struct verdict {
 	size_t other;       /* index into others */
 	size_t another;     /* of SUM, DIFFERENCE, LARGER, SMALLER: likewise */
 	bool also_other;    /* of TIMES: `other` instead of the event would look the same on these kernels */
-	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES, HALVES, SINGLE, ROTATED, DIGITS */
+	unsigned bits;      /* of WRAPS, BITS, BIT_…, SIGNED, BYTES, HALVES, SINGLE, ROTATED, DIGITS, CARRY */
 	unsigned bits_most; /* of WRAPS: up to so many would look the same on these kernels */
 	double least_share, most_share; /* of RANDOM, RESTARTS and CURVE: seen */
 	/* WRONG (of EXCESS: too much) in this share of the executions, whose shape and parameters these are; 0: in

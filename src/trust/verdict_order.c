@@ -5,7 +5,7 @@
 
 #include "trust/verdict_shapes.h"
 
-enum { POINTS_LEAST = 4, EXECUTIONS_LEAST = 30 };
+enum { POINTS_LEAST = 4, EXECUTIONS_LEAST = 30, KEPT_LEAST = 3 };
 
 static const double ALIKE = 0.01; /* as a share: a counter's noise */
 static const double APART = 0.2;  /* surely another count */
@@ -163,6 +163,30 @@ bool shape_peak(const struct fit *fit, struct verdict *v)
 	if (kept < POINTS_LEAST || !grows)
 		return false;
 	v->shape = SHAPE_PEAK;
+	return true;
+}
+
+/* The larger x of the execution and the one before. Only the first execution of a kernel has a larger one before
+ * it, of another kernel: where one that this event has no points of ran between, it shows any more. */
+bool shape_keeps(const struct fit *fit, struct verdict *v)
+{
+	const struct judged_event *e = fit->event;
+	size_t kept = 0;
+	for (size_t i = 0; i < e->n_points; i++) {
+		const struct judged_point *p = &e->points[i], *q = i ? p - 1 : NULL;
+		if (!is_known(p))
+			continue;
+		for (size_t k = 1; k < p->n; k++)
+			if (p->observed[k] != p->predicted)
+				return false;
+		bool begins = !q || strcmp(p->kernel, q->kernel) != 0;
+		if (p->observed[0] < p->predicted || (!begins && p->observed[0] != p->predicted))
+			return false;
+		kept += q && is_known(q) && q->predicted > p->predicted && p->observed[0] == q->predicted;
+	}
+	if (kept < KEPT_LEAST)
+		return false;
+	v->shape = SHAPE_KEEPS;
 	return true;
 }
 

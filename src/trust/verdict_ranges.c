@@ -12,6 +12,8 @@ enum {
 	ABOVE_LEAST = 3, /* points beyond a limit: fewer do not tell how it goes on */
 };
 
+static const double THROTTLED_GROWS = 2; /* from the first size that loses events to the largest */
+
 /* Surely another count than the truth: with few executions any form holds. */
 static bool differs(const struct fit_point *p) { return fabs(p->mean - p->x) > p->t * p->se; }
 
@@ -176,14 +178,24 @@ bool shape_throttled(const struct fit *fit, double *form, struct verdict *v)
 	for (size_t i = 0; i < n; i++)
 		form[i] = fmin(fit->points[i].x, knee + share * (fit->points[i].x - knee));
 	bool one = isfinite(knee) && share > 0 && share < 1 && fit_holds(fit, form, 2);
+	if (!one && !(last->x - last->mean >= THROTTLED_GROWS * (first->x - first->mean)))
+		return false; /* as many at any size: they are not read, or come too late */
 	v->shape = SHAPE_THROTTLED;
 	v->offset = one ? knee : fit->points[right - 1].x;
 	v->factor = one ? share : NAN;
 	return true;
 }
 
-/* Right up to a size, then k for each event that comes on top; or k for each of all events. It never varies, and
- * k is whole: noise that grows with the count has no such form. */
+/* Right up to a size, then one of m events, from the first on: another unit. */
+static bool holds_unit(const struct fit *fit, size_t right, double m, double *form)
+{
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = i < right ? fit->points[i].x : floor(fit->points[i].x / m);
+	return m >= 2 && fit_holds(fit, form, 0);
+}
+
+/* Right up to a size, then k for each event that comes on top; or k, or 1/k, for each of all events. It never
+ * varies, and k is whole: noise that grows with the count has no such form. */
 bool shape_beyond(const struct fit *fit, double *form, struct verdict *v)
 {
 	size_t right = 0, n = fit->n;
@@ -193,7 +205,14 @@ bool shape_beyond(const struct fit *fit, double *form, struct verdict *v)
 		return false;
 	const struct fit_point *below = &fit->points[right - 1], *first = below + 1, *last = &fit->points[n - 1];
 	double k = nearbyint((last->mean - first->mean) / (last->x - first->x));
-	double knee = (k * first->x - first->mean) / (k - 1);
+	double knee = (k * first->x - first->mean) / (k - 1), m = floor(last->x / last->mean);
+	if (below->x < first->x && holds_unit(fit, right, m, form)) {
+		v->shape = SHAPE_BEYOND;
+		v->factor = 1 / m;
+		v->offset = below->x;
+		v->period = first->x;
+		return true;
+	}
 	if (!(k >= 2) || !(knee == 0 || (knee >= below->x && knee < first->x)))
 		return false;
 	for (size_t i = 0; i < n; i++)

@@ -7,8 +7,10 @@ enum {
 	STEP_LEAST = 16,    /* events of a sample, or a step: smaller common divisors come about by chance */
 	DEFICITS_LEAST = 4, /* different ones: likewise */
 	RATIO_MOST = 64,
-	EACH_POINTS_LEAST = 4, /* points that show one more, with predictions of their own */
+	EACH_POINTS_LEAST = 4, /* points that show more, with predictions of their own */
+	SOME_LEAST = 8,        /* executions that show more: fewer have a common divisor by chance */
 	BITS_DISTINCT = 8,     /* of a few low bits: so many different counts, that all lack them */
+	STEPS_DISTINCT = 8,    /* of a few events: likewise */
 };
 
 /* Less than this is not a proportion that anybody has to know of. */
@@ -17,6 +19,16 @@ static const double FACTOR_LEAST = 1e-3;
 static const struct judged_point *judged(const struct fit *fit, size_t i)
 {
 	return &fit->event->points[fit->points[i].index];
+}
+
+static double common_divisor(double a, double b)
+{
+	while (b > 0) {
+		double rest = fmod(a, b);
+		a = b;
+		b = rest;
+	}
+	return a;
 }
 
 /* ---- what an execution's own account explains ---- */
@@ -49,6 +61,31 @@ bool shape_interrupts(const struct fit *fit, struct verdict *v)
 	if (!explained_by_interrupts(fit, &each))
 		return false;
 	v->shape = SHAPE_INTERRUPTS;
+	v->factor = each;
+	return true;
+}
+
+/* y − x = k·w, where 0 ≤ w ≤ u in each execution: w is of one kind of them (switches, faults) alone. */
+bool shape_some_interrupts(const struct fit *fit, struct verdict *v)
+{
+	double each = 0;
+	size_t some = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < fit->n; i++) {
+			const struct judged_point *p = judged(fit, i);
+			if (!p->interrupts)
+				return false;
+			for (size_t k = 0; k < p->n; k++) {
+				double off = p->observed[k] - p->predicted;
+				if (!(off >= 0) || off != floor(off) || (pass && off > each * p->interrupts[k]))
+					return false;
+				if (pass == 0)
+					each = common_divisor(each, off), some += off > 0;
+			}
+		}
+	if (!fit->varies || !(each >= STEP_LEAST) || some < SOME_LEAST)
+		return false;
+	v->shape = SHAPE_SOME;
 	v->factor = each;
 	return true;
 }
@@ -87,16 +124,6 @@ bool shape_interrupts_noisy(const struct fit *fit, double *form, struct verdict 
 }
 
 /* ---- steps ---- */
-
-static double common_divisor(double a, double b)
-{
-	while (b > 0) {
-		double rest = fmod(a, b);
-		a = b;
-		b = rest;
-	}
-	return a;
-}
 
 /* All observed counts, or all deficits, as multiples of one number. */
 struct steps {
@@ -182,13 +209,25 @@ bool shape_bits(const struct fit *fit, double *form, struct verdict *v)
 	return true;
 }
 
-bool shape_resolution(const struct fit *fit, struct verdict *v)
+/* Of a few events: where each count is the truth, rounded in one way. Each kernel's own counts may be
+ * multiples by themselves. */
+static bool holds_steps(const struct fit *fit, struct steps s, double (*rounded)(double), double *form)
+{
+	for (size_t i = 0; i < fit->n; i++)
+		form[i] = s.period * rounded(fit->points[i].x / s.period);
+	return !fit->varies && s.period >= 2 && s.values >= STEPS_DISTINCT &&
+	       fit_differs_within_kernel(fit, form) && fit_holds(fit, form, 0);
+}
+
+bool shape_resolution(const struct fit *fit, double *form, struct verdict *v)
 {
 	struct steps s = steps_of(fit, false);
 	bool down = s.least_deficit >= 0 && s.most_deficit < s.period && s.most_deficit > 0;
 	bool up = s.most_deficit <= 0 && s.least_deficit > -s.period && s.least_deficit < 0;
 	bool nearest = s.most_deficit <= s.period / 2 && s.least_deficit >= -s.period / 2;
-	if (!(s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST && (down || up || nearest)))
+	bool large = s.period >= STEP_LEAST && s.distinct == DEFICITS_LEAST && (down || up || nearest);
+	if (!large && !holds_steps(fit, s, floor, form) && !holds_steps(fit, s, ceil, form) &&
+	    !holds_steps(fit, s, nearbyint, form))
 		return false;
 	v->shape = SHAPE_RESOLUTION;
 	v->period = s.period;
@@ -351,31 +390,36 @@ bool shape_also(const struct fit *fit, double *form, struct verdict *v)
 	return false;
 }
 
-/* y = x ± ⌊x / m⌋ for a whole m, to the last event. d = ⌊x / m⌋ where x / (d + 1) < m <= x / d; where several m
- * are left, it is a power of two. */
+/* y = x ± s·⌊x / m⌋ for whole s and m, to the last event. d = ⌊x / m⌋ where x / (d + 1) < m <= x / d; where
+ * several m are left, it is a multiple of s (samples are lost), or a power of two. */
 bool shape_each(const struct fit *fit, double *form, struct verdict *v)
 {
 	const struct fit_point *last = &fit->points[fit->n - 1];
-	double sign = last->mean < last->x ? -1 : 1, least = 2, most = INFINITY;
+	double sign = last->mean < last->x ? -1 : 1, step = 0, least = 2, most = INFINITY;
 	size_t told = 0;
 	if (fit->varies)
 		return false;
-	for (size_t i = 0; i < fit->n; i++) {
+	for (size_t i = 0; i < fit->n; i++)
+		step = common_divisor(step, fabs(fit->points[i].mean - fit->points[i].x));
+	for (size_t i = 0; step > 0 && i < fit->n; i++) {
 		const struct fit_point *p = &fit->points[i];
-		double d = sign * (p->mean - p->x);
+		double d = sign * (p->mean - p->x) / step;
 		least = fmax(least, floor(p->x / (d + 1)) + 1);
 		most = d > 0 ? fmin(most, floor(p->x / d)) : most;
 		told += d > 0 && p->x != fit->points[i - (i > 0)].x;
 	}
-	double power = exp2(ceil(log2(least))), m = least == most ? least : power;
-	if (told < EACH_POINTS_LEAST || !(m <= most))
+	double power = exp2(ceil(log2(least))), multiple = step * ceil(least / step),
+	       m = least == most                  ? least
+		   : step > 1 && multiple <= most ? multiple
+						  : power;
+	if (told < EACH_POINTS_LEAST || !(m <= most) || (sign < 0 && m <= step)) /* all of them: it begins anew */
 		return false;
 	for (size_t i = 0; i < fit->n; i++)
-		form[i] = fit->points[i].x + sign * floor(fit->points[i].x / m);
+		form[i] = fit->points[i].x + sign * step * floor(fit->points[i].x / m);
 	if (!fit_holds(fit, form, 0))
 		return false;
 	v->shape = SHAPE_EACH;
-	v->factor = sign;
+	v->factor = sign * step;
 	v->period = m;
 	return true;
 }

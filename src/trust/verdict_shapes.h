@@ -10,11 +10,12 @@
 
 /* form[fit->n]: room to work in. */
 bool shape_interrupts(const struct fit *fit, struct verdict *v);
+bool shape_some_interrupts(const struct fit *fit, struct verdict *v);
 bool shape_interrupts_noisy(const struct fit *fit, double *form, struct verdict *v);
 bool shape_ticks(const struct fit *fit, struct verdict *v);
 bool shape_drops(const struct fit *fit, struct verdict *v);
 bool shape_bits(const struct fit *fit, double *form, struct verdict *v);
-bool shape_resolution(const struct fit *fit, struct verdict *v);
+bool shape_resolution(const struct fit *fit, double *form, struct verdict *v);
 bool shape_times(const struct fit *fit, double *form, struct verdict *v);
 bool shape_line(const struct fit *fit, double *form, struct verdict *v);
 bool shape_wraps(const struct fit *fit, double *form, struct verdict *v);
@@ -28,6 +29,8 @@ bool shape_random(const struct fit *fit, struct verdict *v);
 bool shape_sometimes(const struct fit *fit, struct verdict *v);
 bool shape_restarts(const struct fit *fit, struct verdict *v);
 bool shape_excess(const struct fit *fit, struct verdict *v);
+bool shape_lags(const struct fit *fit, struct verdict *v);
+bool shape_carry(const struct fit *fit, struct verdict *v);
 bool shape_each(const struct fit *fit, double *form, struct verdict *v);
 bool shape_turns(const struct fit *fit, double *form, struct verdict *v);
 bool shape_kernel(const struct fit *fit, struct verdict *v);
@@ -40,6 +43,7 @@ bool shape_leaks(const struct fit *fit, struct verdict *v);
 bool shape_accumulates(const struct fit *fit, struct verdict *v);
 bool shape_mixes(const struct fit *fit, struct verdict *v);
 bool shape_peak(const struct fit *fit, struct verdict *v);
+bool shape_keeps(const struct fit *fit, struct verdict *v);
 bool shape_drifts(const struct fit *fit, struct verdict *v);
 bool shape_power_law(const struct fit *fit, double *form, struct verdict *v);
 bool shape_curve(const struct fit *fit, struct verdict *v);

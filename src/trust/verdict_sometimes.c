@@ -10,7 +10,11 @@
 
 #include "trust/verdict_shapes.h"
 
-enum { MIXED_LEAST = 4, EXECUTIONS_LEAST = 5 };
+enum {
+	MIXED_LEAST = 4,
+	EXECUTIONS_LEAST = 5,
+	LESS_LEAST = 30, /* executions: noise to both sides does not show that */
+};
 
 static const double RANGE_LEAST = 100;  /* largest to smallest count of the points that have both */
 static const double GROSS = 0.2;        /* so far from the prediction, as a share: far off */
@@ -19,6 +23,10 @@ static const double TIGHT = 0.05;       /* what is right spreads by no more, as 
 static const double RANDOM_LEAST = 0.1; /* standard deviation, as a share */
 static const double EXACT_LEAST = 0.1;  /* share of the executions */
 static const double EXCESS_GROWS = 4;   /* from the smaller half of the points to the larger */
+static const double LAG_GROWS = 2;      /* likewise */
+static const double LAG_RANGE = 10;     /* largest to smallest count of the points that cannot lose all */
+static const double CARRY_NEAR = 1e-3;  /* as a share of the power of two */
+static const double CARRY_BIT_LEAST = 20;
 
 /* ---- another share each time ---- */
 
@@ -73,12 +81,86 @@ bool shape_restarts(const struct fit *fit, struct verdict *v)
 	return true;
 }
 
-/* ---- too much, whatever the size ---- */
+/* ---- too much or too little, whatever the size ---- */
+
+/* A carry into a higher half that came too early or too late in some of the executions: they differ by a power of
+ * two, the others by next to nothing. */
+bool shape_carry(const struct fit *fit, struct verdict *v)
+{
+	double most = 0, executions = 0, odd = 0;
+	int exponent;
+	if (!fit->varies)
+		return false;
+	for (int pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < fit->n; i++) {
+			const struct judged_point *p = &fit->event->points[fit->points[i].index];
+			for (size_t k = 0; k < p->n; k++) {
+				double off = p->observed[k] - p->predicted;
+				if (pass == 0) {
+					most = fabs(off) > fabs(most) ? off : most;
+					continue;
+				}
+				if (fabs(off) > CARRY_NEAR * fabs(most) &&
+				    fabs(off - most) > CARRY_NEAR * fabs(most))
+					return false;
+				executions++;
+				odd += fabs(off - most) <= CARRY_NEAR * fabs(most);
+			}
+			if (pass == 0 && i + 1 == fit->n) { /* the power of two next to it */
+				double power = frexp(fabs(most), &exponent) < 0.75 ? exponent - 1 : exponent;
+				double all = copysign(exp2(power), most);
+				if (power < CARRY_BIT_LEAST)
+					return false;
+				most = all;
+			}
+		}
+	if (2 * odd > executions)
+		return false;
+	v->shape = SHAPE_CARRY;
+	v->bits = (unsigned)ilogb(most);
+	v->factor = copysign(1, most);
+	v->sometimes = odd / executions;
+	return true;
+}
+
+/* Executions show less, by what has nothing to do with the count: the last events before the end were not read. */
+bool shape_lags(const struct fit *fit, struct verdict *v)
+{
+	double most = 0, least = INFINITY, of_half[2] = {0, 0};
+	size_t from = 0, n = fit->n, less = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct fit_point *p = &fit->points[i];
+		if (p->most > p->x || p->least < 0 || (p->x > 0 && p->n < EXECUTIONS_LEAST))
+			return false;
+		most = fmax(most, p->x - p->least);
+		const struct judged_point *q = &fit->event->points[p->index];
+		for (size_t k = 0; k < q->n; k++)
+			less += q->observed[k] < q->predicted;
+	}
+	while (from < n && fit->points[from].x < 2 * most) /* nearer to it all may be lost */
+		from++;
+	if (!fit->varies || less < LESS_LEAST || n - from < 2 * MIXED_LEAST ||
+	    fit->points[n - 1].x < LAG_RANGE * fit->points[from].x)
+		return false;
+	for (size_t i = from; i < n; i++) {
+		const struct fit_point *p = &fit->points[i];
+		double *half = &of_half[i >= (from + n) / 2];
+		*half = fmax(*half, p->x - p->least);
+		least = fmin(least, p->x - p->most);
+	}
+	if (of_half[1] > LAG_GROWS * of_half[0] || of_half[0] > LAG_GROWS * of_half[1] || least > most / 4)
+		return false;
+	v->shape = SHAPE_LAGS;
+	v->offset = most;
+	return true;
+}
 
 /* All executions are right or show more, by what has nothing to do with the count. */
 bool shape_excess(const struct fit *fit, struct verdict *v)
 {
 	double executions = 0, exact = 0, most = 0, sum[2] = {0, 0}, n[2] = {0, 0};
+	if (!fit->varies) /* what never varies is of no interrupt */
+		return false;
 	for (size_t i = 0; i < fit->n; i++) {
 		const struct judged_point *p = &fit->event->points[fit->points[i].index];
 		for (size_t k = 0; k < p->n; k++) {
@@ -210,6 +292,21 @@ static bool is_tight(const struct fit *fit)
 	return most - least <= TIGHT;
 }
 
+/* Is a size seen more than once, of several? Else a count that never varies is one that was not seen to. */
+static bool is_repeated(const struct fit *fit)
+{
+	size_t repeated = 0;
+	for (size_t i = 0; i < fit->n; i++)
+		repeated += fit->points[i].n > 1;
+	return repeated >= MIXED_LEAST;
+}
+
+/* A form that many counts have which do not vary. */
+static bool is_loose(const struct verdict *v)
+{
+	return v->shape == SHAPE_CURVE || (v->shape == SHAPE_THROTTLED && !isfinite(v->factor));
+}
+
 /* Judges one part, by verdict_forms() alone. alike: the faulty executions of a point have to agree, since they
  * were told from the right ones by any difference: else noise is taken for them. */
 static bool judge_part(const struct part *part, bool right, bool alike, struct verdict *v)
@@ -224,7 +321,8 @@ static bool judge_part(const struct part *part, bool right, bool alike, struct v
 			*v = (struct verdict){.worst = part->event.n_points};
 		found = right ? is_tight(&fit) && !verdict_accuses(v->kind) && v->kind != VERDICT_NOTHING
 			      : fits && is_sharp(&fit) && !(alike && fit.varies) &&
-					(verdict_accuses(v->kind) || v->kind == VERDICT_NOTHING);
+					(verdict_accuses(v->kind) || v->kind == VERDICT_NOTHING) &&
+					(is_repeated(&fit) || !is_loose(v));
 	}
 	fit_free(&fit);
 	free(form);
@@ -258,14 +356,25 @@ static void find_worst(const struct part *wrong, struct verdict *v)
 		}
 }
 
+/* Are shares lost where counts are large, too? Where they are small, any few events are a share. */
+static bool loses_in_large(const struct part *wrong, double from)
+{
+	double n = 0, sum = 0;
+	for (size_t i = 0; i < wrong->event.n_points; i++)
+		for (size_t k = 0; k < wrong->points[i].n && wrong->points[i].predicted >= from; k++)
+			n++, sum += wrong->points[i].observed[k] / wrong->points[i].predicted;
+	return n > 0 && sum / n <= 1 - RANDOM_LEAST;
+}
+
 /* Faulty executions that show fewer events than took place, another share of them each time. */
 static bool loses_any_share(const struct part *wrong, struct verdict *of)
 {
 	size_t executions = 0, points = 0;
-	double least = INFINITY, most = 0, sum = 0, squares = 0;
+	double least = INFINITY, most = 0, sum = 0, squares = 0, largest = 0;
 	for (size_t i = 0; i < wrong->event.n_points; i++) {
 		const struct judged_point *p = &wrong->points[i];
 		points += p->n && p->predicted >= GROSS_FROM;
+		largest = p->n ? fmax(largest, p->predicted) : largest;
 		for (size_t k = 0; k < p->n; k++) {
 			double share = p->observed[k] / p->predicted;
 			if (!(share < 1))
@@ -279,7 +388,8 @@ static bool loses_any_share(const struct part *wrong, struct verdict *of)
 	}
 	double n = (double)executions, mean = sum / n;
 	if (points < MIXED_LEAST || executions < EXECUTIONS_LEAST ||
-	    !(squares / n - mean * mean > RANDOM_LEAST * RANDOM_LEAST) || mean > 1 - RANDOM_LEAST)
+	    !(squares / n - mean * mean > RANDOM_LEAST * RANDOM_LEAST) || mean > 1 - RANDOM_LEAST ||
+	    !loses_in_large(wrong, sqrt(GROSS_FROM * largest)))
 		return false;
 	*of = (struct verdict){.shape = SHAPE_RANDOM, .least_share = least, .most_share = most};
 	return true;

@@ -23,6 +23,7 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_TIMES] = "times",
 	[SHAPE_ALSO] = "also",
 	[SHAPE_INTERRUPTS] = "interrupts",
+	[SHAPE_SOME] = "some interrupts",
 	[SHAPE_TICKS] = "ticks",
 	[SHAPE_TURNS] = "turns",
 	[SHAPE_EACH] = "each",
@@ -64,11 +65,14 @@ static const char *const shapes[VERDICT_SHAPES] = {
 	[SHAPE_MIXES] = "mixes",
 	[SHAPE_SMOOTHS] = "smooths",
 	[SHAPE_PEAK] = "peak",
+	[SHAPE_KEEPS] = "keeps",
+	[SHAPE_CARRY] = "carry",
 	[SHAPE_DRIFTS] = "drifts",
 	[SHAPE_POWER_LAW] = "power law",
 	[SHAPE_CURVE] = "curve",
 	[SHAPE_RESOLUTION] = "resolution",
 	[SHAPE_EXCESS] = "excess",
+	[SHAPE_LAGS] = "lags",
 };
 
 const char *verdict_kind_name(enum verdict_kind kind) { return kinds[kind]; }
@@ -121,10 +125,13 @@ static void say_times(struct words *w, const struct judged_event *e, const struc
 static void say_beyond(struct words *w, const struct verdict *v)
 {
 	if (v->period > 0)
-		say(w, "up to %.15g it is right; from %.15g on it counts each event ", v->offset, v->period);
+		say(w, "up to %.15g it is right; from %.15g on it counts ", v->offset, v->period);
 	else
-		say(w, "beyond %.15g it counts each event ", v->offset);
-	v->factor == 2 ? say(w, "twice") : say(w, "%g times", v->factor);
+		say(w, "beyond %.15g it counts ", v->offset);
+	if (v->factor < 1)
+		say(w, "one of %.15g events", nearbyint(1 / v->factor));
+	else
+		v->factor == 2 ? say(w, "each event twice") : say(w, "each event %g times", v->factor);
 }
 
 static void say_from(struct words *w, const struct verdict *v)
@@ -174,6 +181,9 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 					  : "misses %.15g events for each interrupt or fault",
 			    fabs(v->factor));
 		break;
+	case SHAPE_SOME:
+		say(w, "counts %.15g more for some of the interrupts, faults and switches", v->factor);
+		break;
 	case SHAPE_TICKS:
 		say(w, "counts one more for each tick of the timer (about %.0f a second)", v->factor);
 		break;
@@ -182,7 +192,11 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 		    fabs(v->factor));
 		break;
 	case SHAPE_EACH:
-		say(w, "counts one %s for each %.15g events", v->factor > 0 ? "more" : "less", v->period);
+		if (fabs(v->factor) == 1)
+			say(w, "counts one %s for each %.15g events", v->factor > 0 ? "more" : "less", v->period);
+		else
+			say(w, "counts %.15g %s for each %.15g events", fabs(v->factor),
+			    v->factor > 0 ? "more" : "less", v->period);
 		break;
 	case SHAPE_KERNEL:
 		say(w, "also counts what the kernel executes: about %.0f for each interrupt or fault",
@@ -222,6 +236,8 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 		say(w, "shows a moving mean of the executions: what it showed before has %.3g %% of it",
 		    100 * v->factor);
 		break;
+	case SHAPE_KEEPS: say(w, "shows the events of the execution before where those were more"); break;
+	case SHAPE_CARRY: say(w, "counts 2^%u too %s", v->bits, v->factor > 0 ? "many" : "few"); break;
 	case SHAPE_PEAK: say(w, "is not set to 0: it shows the most events of all executions so far"); break;
 	case SHAPE_DRIFTS:
 		say(w, "shows %.3g %s with each execution", fabs(v->factor), v->factor > 0 ? "more" : "less");
@@ -262,6 +278,9 @@ static void say_shape(struct words *w, const struct judged_event *e, const struc
 		break;
 	case SHAPE_EXCESS:
 		say(w, "shows up to %.15g more, at any size, as of interrupts or other programs", v->offset);
+		break;
+	case SHAPE_LAGS:
+		say(w, "shows up to %.15g less, at any size, as one that is read too early", v->offset);
 		break;
 	case SHAPE_SATURATES: say(w, "stays at %.15g", v->offset); break;
 	case SHAPE_DROPS: say(w, "loses samples of %.15g: %.3g %% are left", v->period, 100 * v->factor); break;

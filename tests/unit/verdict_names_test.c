@@ -1,30 +1,8 @@
 /* Faults of counters by name (trust/verdict.h): each is planted ten times, with other parameters, numbers of executions and chance each time, and
- * has to be named each time. The counts are made by arithmetic (verdict_world.h). */
-#include "verdict_world.h"
-
-enum { TIMES = 10 };
-
-/* What a fault needs besides its events: set for each planting, in the order of the executions. */
-static struct {
-	unsigned which; /* 0 … TIMES - 1 */
-	double before, sum, most;
-	size_t executions;
-} planting;
-
-#define FAULT(name, shown)                                                                                        \
-	static double name(double x, double u, const double *z, struct random *r)                                 \
-	{                                                                                                         \
-		return (void)x, (void)u, (void)z, (void)r, (shown);                                               \
-	}
+ * has to be named each time (verdict_plant.h). */
+#include "verdict_plant.h"
 
 static double bit(void) { return ldexp(1, (int)planting.which + 2); }
-
-static double swap(double *kept, double by)
-{
-	double before = *kept;
-	*kept = by;
-	return before;
-}
 
 FAULT(bit_clear, x - (double)((uint64_t)x & (uint64_t)bit()))
 FAULT(bit_set, (double)((uint64_t)x | (uint64_t)bit()))
@@ -118,16 +96,7 @@ FAULT(rounded_at_800, 1000 * floor(x / 1000 + 0.2))
 FAULT(rotated_but_one, rotated_right(x, 5) + (x > 1e5))
 
 // clang-format off: a table, a row a line
-static const struct {
-	const char *name;
-	shows *counter;
-	int event;
-	double scale; /* of the kernels' sizes */
-	enum verdict_kind kind;
-	enum verdict_shape shape;
-	const char *text; /* %u: a number of the planting */
-	unsigned first, step;
-} faults[] = {
+static const struct planted_fault faults[] = {
 	{"a bit that never moves", bit_clear, INSTRUCTIONS, 1, VERDICT_WRONG, SHAPE_BIT_CLEAR,
 	 "bit %u never moves: it is always 0", 2, 1},
 	{"a bit stuck at 1", bit_set, STORES, 1, VERDICT_WRONG, SHAPE_BIT_SET,
@@ -235,32 +204,6 @@ static const struct {
 	{"48 bits", wraps_48, INSTRUCTIONS, 1e9, VERDICT_WRONG, SHAPE_WRAPS, "begins anew at 2^48", 0, 0},
 };
 // clang-format on
-
-static void plant(size_t fault)
-{
-	static struct world w;
-	char text[300], expected[300];
-	size_t named = 0;
-	for (unsigned i = 0; i < TIMES; i++) {
-		planting.which = i, planting.before = planting.sum = planting.most = 0, planting.executions = 0;
-		simulate(&w, faults[fault].event, faults[fault].scale, i % 2 ? 5 : 10, faults[fault].counter, true,
-			 100 * fault + i);
-		struct verdict v = judge(&w, text);
-		if (faults[fault].text)
-			snprintf(expected, sizeof expected, faults[fault].text,
-				 faults[fault].first + i * faults[fault].step);
-		else
-			snprintf(expected, sizeof expected, "stays at %.15g", ldexp(1, 8 + (int)i) - 1);
-		bool is = v.kind == faults[fault].kind && v.shape == faults[fault].shape &&
-			  strcmp(text, expected) == 0;
-		if (!is)
-			printf("# planting %u is %s, %s: %s\n", i, verdict_kind_name(v.kind),
-			       verdict_shape_name(v.shape), text);
-		named += is;
-	}
-	ok(named == TIMES, "%s: %s: is named each of ten times (%zu)", names[faults[fault].event],
-	   faults[fault].name, named);
-}
 
 /* Those that look like a fault, and are none of it. */
 FAULT(one_more_where_even, x + (fmod(x, 2) == 0))
@@ -543,7 +486,7 @@ static void thresholds(void)
 int main(void)
 {
 	for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-		plant(i);
+		plant(&faults[i], i);
 	tell_apart();
 	noise_and_bias();
 	near_codes();
