@@ -22,6 +22,8 @@
 
 #include "api/calibration.h"
 
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+
 /* Printable ASCII stays; a backslash is doubled. CSV's quotes are doubled (RFC 4180). */
 static void put_name(FILE *out, const struct tare_region *region, bool csv)
 {
@@ -182,14 +184,17 @@ static void warn(FILE *out, const struct tare_region *region, const struct regio
 		fputs("# warning: region '", out);
 		put_name(out, region, false);
 		fprintf(out,
-			"' was entered %" PRIu64 " times and left %" PRIu64 " times; not balanced in %" PRIu64
-			" of %" PRIu64 " threads\n",
-			sums->passes.entries, sums->passes.exits, sums->passes.unbalanced, sums->passes.threads);
+			"' was entered %" PRIu64 " time%s and left %" PRIu64 " time%s; not balanced in %" PRIu64
+			" of %" PRIu64 " thread%s\n",
+			sums->passes.entries, plural(sums->passes.entries), sums->passes.exits,
+			plural(sums->passes.exits), sums->passes.unbalanced, sums->passes.threads,
+			plural(sums->passes.threads));
 	}
 	if (sums->unread) {
 		fputs("# warning: region '", out);
 		put_name(out, region, false);
-		fprintf(out, "' is not counted: the counters could not be read %" PRIu64 " times\n", sums->unread);
+		fprintf(out, "' is not counted: the counters could not be read %" PRIu64 " time%s\n", sums->unread,
+			plural(sums->unread));
 	}
 }
 
@@ -324,13 +329,15 @@ static void put_all(const struct reporting *to, struct tare_region *const *list,
 	put_evidence(to);
 	const struct tare_reads reads = to->tare->reads;
 	fprintf(out,
-		"# %" PRIu64 " readings without a system call, %" PRIu64 " of them checked; %" PRIu64
+		"# %" PRIu64 " reading%s without a system call, %" PRIu64 " of them checked; %" PRIu64
 		" by read(2)%s%s\n",
-		reads.by_user, reads.checks, reads.by_call, *reads.why ? ": " : "", reads.why);
+		reads.by_user, plural(reads.by_user), reads.checks, reads.by_call, *reads.why ? ": " : "",
+		reads.why);
 	if (lost)
-		fprintf(out, "# warning: %" PRIu64 " entries and exits are lost: out of memory\n", lost);
+		fprintf(out, "# warning: entries and exits are lost: %" PRIu64 " (out of memory)\n", lost);
 	if (r->forks)
-		fprintf(out, "# %" PRIu64 " forked processes are not in this report\n", r->forks);
+		fprintf(out, "# %" PRIu64 " forked process%s not in this report\n", r->forks,
+			r->forks == 1 ? " is" : "es are");
 }
 
 bool region_report(const struct region_set *r, int fd)

@@ -305,8 +305,9 @@ bool plan_add_range(struct annotate_plan *p, const struct annotate_region *asked
 	if (!asked->name[0])
 		return error_set(p->err, ERROR_USAGE, "a region has no name");
 	if (!asked->first || asked->last < asked->first || asked->last > a->lines.count)
-		return error_set(p->err, ERROR_USAGE, "lines %u-%u, region '%s': the file has %zu lines",
-				 asked->first, asked->last, asked->name, a->lines.count);
+		return error_set(p->err, ERROR_USAGE, "lines %u-%u, region '%s': the file has %zu line%s",
+				 asked->first, asked->last, asked->name, a->lines.count,
+				 a->lines.count == 1 ? "" : "s");
 	for (int last = 0; last < 2; last++)
 		if (!in_code(a, (last ? asked->last : asked->first) - 1))
 			return error_set(p->err, ERROR_USAGE, "line %u, region '%s': it is in a section of data",

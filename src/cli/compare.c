@@ -188,7 +188,7 @@ static bool compare(struct compare_command_line *x, bool interrupted, struct err
 }
 
 static void keep_measured(struct compare_command_line *x, size_t at, const char *comparison,
-			  struct kept_side *side)
+			  struct kept_side *side, struct error *said)
 {
 	const struct compare_request *r = &x->request;
 	struct kept_run run = {.kind = KEPT_COMPARE,
@@ -197,7 +197,7 @@ static void keep_measured(struct compare_command_line *x, size_t at, const char 
 			       .comparison = comparison,
 			       .side = side,
 			       .result = x->sessions[at].result};
-	store_keep(&r->keeping, &run, r->verbose);
+	store_keep_one_of(&r->keeping, &run, r->verbose, "this comparison's runs are", said);
 }
 
 /* After the report is out: a store that fails takes nothing away from it. A run that was kept before is kept once
@@ -207,7 +207,7 @@ static void keep(struct compare_command_line *x)
 	const struct compare_request *r = &x->request;
 	char comparison[64];
 	struct timespec now;
-	struct error err = {0};
+	struct error err = {0}, said = {0};
 	clock_gettime(CLOCK_REALTIME, &now);
 	snprintf(comparison, sizeof comparison, "%lld.%09ld-%ld", (long long)now.tv_sec, now.tv_nsec,
 		 (long)getpid());
@@ -215,9 +215,12 @@ static void keep(struct compare_command_line *x)
 		const struct compare_side *one = &x->sides.items[i];
 		struct kept_side *side = keep_side(&x->arena, x->comparison, i);
 		if (!one->is_kept)
-			keep_measured(x, one->at, comparison, side);
-		else if (!keep_compared(&r->keeping, x->kept.items[one->at]->id, comparison, side, &err))
+			keep_measured(x, one->at, comparison, side, &said);
+		else if (!keep_compared(&r->keeping, x->kept.items[one->at]->id, comparison, side, &err) &&
+			 strcmp(err.text, said.text) != 0) {
 			say_warning("this comparison is not kept: %s", err.text);
+			said = err;
+		}
 	}
 }
 

@@ -30,8 +30,8 @@ static bool one_for_each(const char *option, size_t have, size_t want, struct er
 {
 	if (have <= 1 || have == want)
 		return true;
-	return error_set(err, ERROR_USAGE, "%zu times %s for %zu commands: give it once, or once for each", have,
-			 option, want);
+	return error_set(err, ERROR_USAGE, "%zu times %s for %zu command%s: give it once, or once for each", have,
+			 option, want, want == 1 ? "" : "s");
 }
 
 static bool add_side(struct compare_command_line *x, const char *name, bool is_kept, size_t at, struct error *err)

@@ -137,7 +137,8 @@ static void print_kernel(const struct kernel_listing *l, const struct kernel *k)
 		still += !shown;
 	}
 	if (still)
-		printf("\n  %zu more events do not depend on n (-v shows them).\n", still);
+		printf("\n  %zu more event%s not depend on n (-v shows %s).\n", still,
+		       still == 1 ? " does" : "s do", still == 1 ? "it" : "them");
 	puts("\n  n: the argument; start: what runs before and after the kernel's own instructions");
 }
 

@@ -231,7 +231,8 @@ static bool write_parts(FILE *out, const struct named_profile *named, const stru
 	for (shown = 0; done && shown < n && shown < PARTS_MOST; shown++)
 		done = write_part(out, named->profile, rows[shown], &one, event, err);
 	if (done && shown < n)
-		fprintf(out, "  %zu more with fewer samples are not shown apart\n", n - shown);
+		fprintf(out, "  %zu more with fewer samples %s not shown apart\n", n - shown,
+			n - shown == 1 ? "is" : "are");
 	free(rows);
 	return done;
 }

@@ -95,7 +95,7 @@ static void show_gone(const struct run_list *gone, bool dry_run)
 		bytes += gone->rows.items[i].bytes;
 	list_runs_table(stdout, gone->rows.items, shown, list_runs_width(), say_in_colour(stdout));
 	if (n > shown)
-		printf("and %zu older ones\n", n - shown);
+		printf("and %zu older one%s\n", n - shown, n - shown == 1 ? "" : "s");
 	list_runs_sum(sum, sizeof sum, n, bytes);
 	printf("%s%s: %s; %zu stay%s\n", n ? "\n" : "", dry_run ? "would go" : "removed", sum, gone->n_all - n,
 	       gone->n_all - n == 1 ? "s" : "");

@@ -28,6 +28,10 @@ bool store_apply(struct keeping *keeping, int id, const char *value);
 /* Keeps a run whose report was written; says what was not kept, and why. verbose: says what was. The result is the
  * caller's still. */
 void store_keep(const struct keeping *keeping, struct kept_run *run, bool verbose);
+/* Likewise of one of several runs. said: of the first of them zeroed; the reason that was given last is not given
+ * again. what: "these runs are" */
+void store_keep_one_of(const struct keeping *keeping, struct kept_run *run, bool verbose, const char *what,
+		       struct error *said);
 
 /* Opens the store for a command that is about it. */
 bool store_open(const struct keeping *keeping, enum runs_access access, struct runs **out, struct error *err);

@@ -207,8 +207,8 @@ static bool stopped(struct measurement *s, const struct error *reason, struct er
 			*err = *reason;
 		return false;
 	}
-	return measurement_note(s, NOTE_ACT, "stopped after %zu executions: %s", result->executions,
-				reason->text) ||
+	return measurement_note(s, NOTE_ACT, "stopped after %zu execution%s: %s", result->executions,
+				result->executions == 1 ? "" : "s", reason->text) ||
 	       error_no_memory(err);
 }
 

@@ -2,8 +2,9 @@
  *
  * What is said are facts: which system calls differ in number, and what the program was given that was not the
  * same in each run (backend/backend.h, inputs()). If that is one thing, no other cause was seen; of several,
- * which one it was is not known. The order of threads is not looked at. Where it is not
- * known what was given, calls whose answers differ by their nature are named. */
+ * which one it was is not known. The order of threads is not looked at: it is named where there are several, and
+ * nothing else differs. Where it is not known what was given, calls whose answers differ by their nature are
+ * named. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +170,9 @@ bool measurement_remark_differing(struct measurement *s)
 	else if (given > 1)
 		str_append(&text, ": which of them is the cause is not known");
 	else if (given == 0)
-		str_append(&text, ": the order of its threads or processes. Run it with one thread");
+		str_append(&text, given_several_tasks(s->inputs, s->n_calls) == GIVEN_NO
+					  ? ", and it is one thread: the cause is not known"
+					  : ": the order of its threads or processes. Run it with one thread");
 	else if (is_python_without_seed(s))
 		str_append(&text, "; python's hashes are also random numbers: set PYTHONHASHSEED=0");
 	else

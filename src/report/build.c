@@ -144,8 +144,9 @@ static void add_outliers(struct document *document, const struct result *result)
 	}
 	if (runs > OUTLIERS_SHOWN)
 		document_note(document, NOTE_READ, "-",
-			      document_printf(document, "%zu more runs are outliers (--json has them all)",
-					      runs - OUTLIERS_SHOWN));
+			      document_printf(document, "%zu more run%s (--json has them all)",
+					      runs - OUTLIERS_SHOWN,
+					      runs - OUTLIERS_SHOWN == 1 ? " is an outlier" : "s are outliers"));
 }
 
 /* "region hot (sort.c:10-20): entered 100 times, by 4 threads" */

@@ -133,7 +133,7 @@ static bool add_rows(struct document *document, const struct breakdown *b, size_
 	}
 	if (shown < n)
 		add_row(document, table, sum - before, b->inclusive ? NULL : &sum, sum,
-			document_printf(document, "%zu others", n - shown));
+			document_printf(document, "%zu other%s", n - shown, n - shown == 1 ? "" : "s"));
 	add_row(document, table, sum, &sum, sum, "TOTAL");
 	return nested;
 }
@@ -222,7 +222,7 @@ void build_breakdown(struct document *document, const struct breakdown *b, bool 
 	for (size_t i = 0; i < shown; i++)
 		document_add(document, BLOCK_REMARK, "-", b->notes[i]);
 	if (b->n_notes > shown)
-		document_add(
-			document, BLOCK_LINE, NULL,
-			document_printf(document, "- and %zu more files without all names", b->n_notes - shown));
+		document_add(document, BLOCK_LINE, NULL,
+			     document_printf(document, "- and %zu more file%s without all names",
+					     b->n_notes - shown, b->n_notes - shown == 1 ? "" : "s"));
 }

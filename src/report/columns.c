@@ -105,28 +105,71 @@ static void put(FILE *out, const char *text, size_t width, bool left, bool last)
 		fprintf(out, "%*s", (int)pad, "");
 }
 
+/* What the first n columns need beside the one that is shortened. */
+static size_t others_of(const struct columns *t, const size_t *widths, size_t n)
+{
+	size_t used = 0;
+	for (size_t c = 0; c < n; c++)
+		used += c == t->flexible ? 0 : widths[c] + GAP;
+	return used;
+}
+
+/* How many of a row's n cells its line has room for: the others stand below it. */
+static size_t cells_on_line(const struct columns *t, const struct columns_row *row, const size_t *widths, size_t n,
+			    size_t room)
+{
+	while (t->folds && n > t->flexible + 2) {
+		size_t before = others_of(t, widths, n - 1) + widths[t->flexible];
+		size_t last = t->left[n - 1] ? text_columns(cell_of(row, n - 1)) : widths[n - 1];
+		if (before + GAP + last < room)
+			break;
+		n--;
+	}
+	return n;
+}
+
+/* The cells from `from` on, at the end of a line. */
+static void put_below(FILE *out, const struct columns_row *row, size_t from, size_t n, size_t width)
+{
+	struct str below = {0};
+	for (size_t c = from; c < n; c++)
+		str_appendf(&below, "%s%s", *cell_of(row, c) && below.text ? "  " : "", cell_of(row, c));
+	const char *text = below.text ? below.text : "";
+	size_t have = text_columns(text);
+	fprintf(out, "\n%*s%s", have < width ? (int)(width - have) : 0, "", text);
+	str_free(&below);
+}
+
 void columns_print(FILE *out, const struct columns *t, size_t indent, size_t width, const struct style *style)
 {
-	size_t widths[COLUMNS_MOST] = {0}, used = indent;
+	size_t widths[COLUMNS_MOST] = {0}, used;
+	struct columns_row titles = {0};
+	memcpy(titles.cells, t->headings, sizeof titles.cells);
 	for (size_t c = 0; c < t->n; c++) {
-		widths[c] = text_columns(t->headings[c] ? t->headings[c] : "");
+		widths[c] = text_columns(cell_of(&titles, c));
 		for (size_t i = 0; i < t->rows.count; i++) {
 			size_t have = text_columns(cell_of(&t->rows.items[i], c));
 			if (have > widths[c])
 				widths[c] = have;
 		}
-		if (c != t->flexible)
-			used += widths[c] + GAP;
 	}
+	size_t least = widths[t->flexible] < NAME_LEAST ? widths[t->flexible] : NAME_LEAST, first = t->n;
+	while (t->folds && first > t->flexible + 2 && indent + others_of(t, widths, first) + least >= width)
+		first--;
+	used = indent + others_of(t, widths, first);
+	/* a short cell of a column that has no room stands beside the others where it can */
+	size_t title = first < t->n ? GAP + text_columns(cell_of(&titles, first)) : 0;
+	used += used + title + least < width ? title : 0;
 	size_t room = used + NAME_LEAST < width ? width - used - 1 : NAME_LEAST;
 	if (widths[t->flexible] > room)
 		widths[t->flexible] = room;
 	fprintf(out, "%*s%s", (int)indent, "", style->dim);
 	size_t headings = t->n; /* without empty ones at the end */
-	while (headings > 0 && (!t->headings[headings - 1] || !*t->headings[headings - 1]))
+	while (headings > 0 && !*cell_of(&titles, headings - 1))
 		headings--;
+	headings = cells_on_line(t, &titles, widths, headings, width - indent);
 	for (size_t c = 0; c < headings; c++) {
-		const char *heading = t->headings[c] ? t->headings[c] : "";
+		const char *heading = cell_of(&titles, c);
 		struct str shown = {0};
 		str_append_bytes(&shown, heading, text_fitting(heading, widths[c]));
 		put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == headings);
@@ -139,18 +182,23 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 		size_t n = t->n; /* without empty cells at the end */
 		while (n > 0 && !*cell_of(row, n - 1))
 			n--;
+		size_t fit = cells_on_line(t, row, widths, n, width - indent), below = fit;
+		while (below < n && fit > 0 && !*cell_of(row, fit - 1))
+			fit--;
 		fprintf(out, "%*s%s", (int)indent, "", row->emphasis ? style->bold : "");
-		for (size_t c = 0; c < n; c++) {
+		for (size_t c = 0; c < fit; c++) {
 			struct str shown = {0};
 			if (t->cut_at_end && c == t->flexible)
 				str_append_bytes(&shown, cell_of(row, c),
 						 text_fitting(cell_of(row, c), widths[c]));
 			else
 				columns_shorten(&shown, cell_of(row, c), widths[c]);
-			put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == n);
-			fputs(c + 1 < n ? "  " : "", out);
+			put(out, shown.text ? shown.text : "", widths[c], t->left[c], c + 1 == fit);
+			fputs(c + 1 < fit ? "  " : "", out);
 			str_free(&shown);
 		}
+		if (below < n)
+			put_below(out, row, below, n, width - 1);
 		fprintf(out, "%s\n", row->emphasis ? style->off : "");
 	}
 }

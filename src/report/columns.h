@@ -47,6 +47,7 @@ struct columns {
 	size_t flexible;         /* the column that is shortened */
 	bool cut_at_end;         /* … at its end, not in its middle */
 	bool ordered;            /* the order of rows is what they say: source text, callers and callees */
+	bool folds;              /* cells that the line has no room for stand below it, at its end */
 	bool matrix;             /* few narrow columns: also a table on a phone */
 	enum columns_axis axis;  /* of the rows' ranges */
 	VEC(struct columns_row) rows;

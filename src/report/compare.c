@@ -215,6 +215,7 @@ static void add_table(struct document *d, const struct comparison *c, const char
 			columns->left[COLUMN_NAME] = columns->left[COLUMN_VERDICT] = true;
 			/* a number that is cut would be another one; a name is not */
 			columns->flexible = COLUMN_NAME;
+			columns->folds = true;
 			columns->axis = AXIS_DIFFERENCE;
 		}
 		add_row(d, columns, c, row, &units, marked);
@@ -322,8 +323,9 @@ static void add_method(struct document *d, const struct comparison *c)
 	if (c->interrupted)
 		str_append(&text, "interrupted: ");
 	if (c->interleaved)
-		str_appendf(&text, "%zu runs of each, in random order (seed %llu): %zu executions in %.3g s",
-			    c->repetitions, (unsigned long long)c->seed, executions, seconds);
+		str_appendf(&text, "%zu run%s of each, in random order (seed %llu): %zu executions in %.3g s",
+			    c->repetitions, c->repetitions == 1 ? "" : "s", (unsigned long long)c->seed,
+			    executions, seconds);
 	else
 		str_appendf(&text, "stored runs, which were not made in turns: %s",
 			    c->machines ? document_escaped(d, c->machines)

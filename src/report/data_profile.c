@@ -258,7 +258,9 @@ static void add_data(const struct data_listing *l, size_t top)
 	if (!columns)
 		return;
 	if (others)
-		add_row(l, columns, rest, document_printf(l->document, "%zu others", others), COLUMNS_LAST, false);
+		add_row(l, columns, rest,
+			document_printf(l->document, "%zu other%s", others, others == 1 ? "" : "s"), COLUMNS_LAST,
+			false);
 	add_total(l, columns);
 }
 

@@ -181,8 +181,9 @@ static void add_region_title(struct building *b, const struct job_region *region
 		document_add(d, BLOCK_SUBTITLE, "region", document_printf(d, "%s (entries not known)", name));
 	else if (region->entries_least == region->entries_most)
 		document_add(d, BLOCK_SUBTITLE, "region",
-			     document_printf(d, "%s (%llu entries, %llu in each)", name,
+			     document_printf(d, "%s (%llu entr%s, %llu in each)", name,
 					     (unsigned long long)region->entries,
+					     region->entries == 1 ? "y" : "ies",
 					     (unsigned long long)region->entries_least));
 	else
 		document_add(d, BLOCK_SUBTITLE, "region",
@@ -268,7 +269,8 @@ static void add_title(struct building *b)
 	const char *command = command_of(job, &differ);
 	document_add(b->d, BLOCK_GAP, NULL, NULL);
 	if (job->launcher)
-		str_appendf(&text, "%zu ranks of %s", job->n_members, document_escaped(b->d, job->launcher));
+		str_appendf(&text, "%zu rank%s of %s", job->n_members, job->n_members == 1 ? "" : "s",
+			    document_escaped(b->d, job->launcher));
 	else
 		str_appendf(&text, "%zu result%s", job->n_members, job->n_members == 1 ? "" : "s");
 	append_hosts(&text, b->d, job);

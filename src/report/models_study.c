@@ -92,6 +92,7 @@ static void add_suspects(struct document *d, const struct models_study *study)
 
 static void add_notes(struct document *d, const struct models_study *study)
 {
+	const size_t kernels = programs_compared(study, true), programs = programs_compared(study, false);
 	add_suspects(d, study);
 	document_add(
 		d, BLOCK_NOTE, "-",
@@ -104,13 +105,14 @@ static void add_notes(struct document *d, const struct models_study *study)
 				     MODELS_LEAST_EVENTS));
 	if (study->not_modelled)
 		document_add(d, BLOCK_NOTE, "-",
-			     document_printf(d, "%zu more events are modelled, and no counter here counts them.",
-					     study->not_modelled));
+			     document_printf(d, "%zu more event%s modelled, and no counter here counts %s.",
+					     study->not_modelled, study->not_modelled == 1 ? " is" : "s are",
+					     study->not_modelled == 1 ? "it" : "them"));
 	add_reasons(d, study);
 	document_add(d, BLOCK_NOTE, "-",
-		     document_printf(d, "%zu kernels, %zu programs, %zu executions, at user level.",
-				     programs_compared(study, true), programs_compared(study, false),
-				     study->executions));
+		     document_printf(d, "%zu kernel%s, %zu program%s, %zu execution%s, at user level.", kernels,
+				     kernels == 1 ? "" : "s", programs, programs == 1 ? "" : "s",
+				     study->executions, study->executions == 1 ? "" : "s"));
 }
 
 void report_models_text(FILE *out, const struct models_study *study, const struct report_options *options)

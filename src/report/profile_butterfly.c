@@ -63,7 +63,8 @@ static void add_neighbours(struct butterfly *b, const struct profile_call *calls
 		rest.calls += calls[i].calls;
 	}
 	if (shown < n)
-		add_row(b, rest.count, rest.calls, what, document_printf(b->document, "    %zu others", n - shown),
+		add_row(b, rest.count, rest.calls, what,
+			document_printf(b->document, "    %zu other%s", n - shown, n - shown == 1 ? "" : "s"),
 			false);
 }
 

@@ -270,9 +270,9 @@ static void add_rows(struct difference *d)
 		document_add(
 			d->document, BLOCK_PARAGRAPH, NULL,
 			document_printf(d->document,
-					"%zu of %zu changes may be chance: their intervals contain 0. They stand "
-					"last. Each interval is of its row alone",
-					unsure, sure + unsure));
+					"%zu of %zu change%s may be chance: the interval contains 0. Such rows "
+					"stand last. Each interval is of its row alone",
+					unsure, sure + unsure, sure + unsure == 1 ? "" : "s"));
 	else if (!d->exact && !d->intervals)
 		document_add(d->document, BLOCK_PARAGRAPH, NULL,
 			     "no intervals: the samples of one of the two were not drawn at random to the end");

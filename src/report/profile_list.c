@@ -326,9 +326,11 @@ static void add_rows(struct profile_listing *l, const struct named_row **rows, s
 		profile_append_row_name(&name, rows[i]);
 		add_row(l, &rows[i]->counts[l->event], document_str(l->document, &name), false, COLUMNS_OWN);
 	}
-	if (shown < n || l->left_out)
+	size_t others = n - shown + l->left_out;
+	if (others)
 		add_row(l, &(struct named_count){.self = l->sum - l->before},
-			document_printf(l->document, "%zu others", n - shown + l->left_out), false, COLUMNS_LAST);
+			document_printf(l->document, "%zu other%s", others, others == 1 ? "" : "s"), false,
+			COLUMNS_LAST);
 	add_row(l, &(struct named_count){.self = l->sum}, "TOTAL", true, COLUMNS_LAST);
 	if (l->ranks)
 		document_add(l->document, BLOCK_NOTE, "rank",

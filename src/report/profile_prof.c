@@ -97,7 +97,7 @@ static void put_event(FILE *out, const struct named_profile *named, size_t event
 	}
 	if (left) {
 		char name[64];
-		snprintf(name, sizeof name, "%zu others", left);
+		snprintf(name, sizeof name, left == 1 ? "%zu other" : "%zu others", left);
 		put_row(out, sum - before, before, sum, name);
 	}
 	put_row(out, sum, 0, sum, "TOTAL");

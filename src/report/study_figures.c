@@ -178,7 +178,8 @@ static void draw_cluster(FILE *out, const struct axis *axis, const struct figure
 		if (isnan(value))
 			str_append(&tip, "no samples");
 		else
-			str_appendf(&tip, "%.4f (%llu samples)", value, (unsigned long long)s->periods[i].judged);
+			str_appendf(&tip, "%.4f (%llu sample%s)", value, (unsigned long long)s->periods[i].judged,
+				    s->periods[i].judged == 1 ? "" : "s");
 		draw_bar(out, axis, look, x + slot * 0.07 + thick * (double)i, thick, value,
 			 tip.text ? tip.text : "");
 		str_free(&tip);

@@ -142,16 +142,17 @@ void report_suite_text(FILE *out, const struct sampling_suite *suite, const stru
 			any = any ? any : &suite->programs[i].study;
 		}
 	document_add(&document, BLOCK_GAP, NULL, NULL);
-	document_add(&document, BLOCK_TITLE,
-		     "tare verify sampling:", document_printf(&document, "%zu programs", studied));
+	document_add(&document, BLOCK_TITLE, "tare verify sampling:",
+		     document_printf(&document, "%zu program%s", studied, studied == 1 ? "" : "s"));
 	if (any && any->n_periods)
 		document_add(&document, BLOCK_PARAGRAPH, NULL,
 			     document_printf(
 				     &document,
-				     "%s sampled at %zu periods from %llu%s%s, with gaps of period + uniform(0, "
+				     "%s sampled at %zu period%s from %llu%s%s, with gaps of period + uniform(0, "
 				     "period/8), against executed instructions, counted exactly.",
-				     any->event, any->n_periods, (unsigned long long)any->periods[0].period,
-				     any->unit[0] ? " " : "", any->unit));
+				     any->event, any->n_periods, any->n_periods == 1 ? "" : "s",
+				     (unsigned long long)any->periods[0].period, any->unit[0] ? " " : "",
+				     any->unit));
 	add_programs(&document, suite);
 	add_findings(&document, suite);
 	add_notes(&document, suite);

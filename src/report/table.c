@@ -271,29 +271,71 @@ void table_print_counts(FILE *out, const struct document_table *table, const str
 	}
 }
 
-/* A table of numbers: a name, `n` columns of one width, the unit, a remark. */
+/* Columns of the widest text of a cell. */
+static size_t widest_of(const struct document_table *table, int cell)
+{
+	size_t widest = text_columns(table->headings[cell] ? table->headings[cell] : "");
+	for (size_t i = 0; i < table->rows.count; i++) {
+		size_t columns = text_columns(cell_of(&table->rows.items[i], cell));
+		widest = columns > widest ? columns : widest;
+	}
+	return widest;
+}
+
+enum { NUMBERS_MOST = 4 };
+
+/* Each of the n columns as wide as its cells are, and `columns` wide where there is room for that; what all of
+ * them take. */
+static size_t fit_numbers(const struct document_table *table, const int *numbers, size_t n, size_t columns,
+			  size_t room, size_t *widths)
+{
+	size_t used;
+	do {
+		used = 0;
+		for (size_t c = 0; c < n; c++) {
+			size_t own = widest_of(table, numbers[c]);
+			widths[c] = own > columns ? own : columns;
+			used += 1 + widths[c];
+		}
+	} while (used > room && columns-- > 0);
+	return used;
+}
+
+/* A table of numbers: a name, `n` columns, the unit, a remark. Where names leave no room, those that are longer
+ * get a line of their own. */
 static void print_numbers(FILE *out, const struct document_table *table, const struct report_options *options,
 			  const int *numbers, size_t n, size_t columns)
 {
 	struct style style = style_of(options);
+	size_t widths[NUMBERS_MOST], unit_columns = widest_of(table, CELL_UNIT);
+	size_t room = (size_t)table_width(options) - GAP - (unit_columns ? 1 + unit_columns : 0);
 	size_t widest = text_columns(table->headings[CELL_NAME]);
 	if (table->name_least > widest)
 		widest = table->name_least;
+	size_t used = fit_numbers(table, numbers, n, columns, room > widest ? room - widest : 0, widths);
+	if (widest + used > room)
+		widest = used < room ? room - used : 0;
 	fprintf(out, "  %s", style.bold);
-	put(out, table->headings[CELL_NAME], widest, false, false);
+	put(out, widest < text_columns(table->headings[CELL_NAME]) ? "" : table->headings[CELL_NAME], widest,
+	    false, false);
 	for (size_t c = 0; c < n; c++) {
 		spaces(out, 1);
-		put(out, table->headings[numbers[c]], columns, true, false);
+		put(out, table->headings[numbers[c]], widths[c], true, false);
 	}
 	fprintf(out, "%s\n", style.off);
 	for (size_t i = 0; i < table->rows.count; i++) {
 		const struct document_row *row = &table->rows.items[i];
-		const char *unit = cell_of(row, CELL_UNIT), *remark = cell_of(row, CELL_REMARK);
+		const char *unit = cell_of(row, CELL_UNIT), *remark = cell_of(row, CELL_REMARK),
+			   *name = cell_of(row, CELL_NAME);
 		spaces(out, GAP);
-		put(out, cell_of(row, CELL_NAME), widest, false, false);
+		put(out, name, widest, false, false);
+		if (text_columns(name) > widest) {
+			fputc('\n', out);
+			spaces(out, GAP + widest);
+		}
 		for (size_t c = 0; c < n; c++) {
 			spaces(out, 1);
-			put(out, cell_of(row, numbers[c]), columns, true, false);
+			put(out, cell_of(row, numbers[c]), widths[c], true, false);
 		}
 		fprintf(out, "%s%s%s%s\n", unit[0] ? " " : "", unit, remark[0] ? "  " : "", remark);
 	}
@@ -308,12 +350,7 @@ void table_print_gross(FILE *out, const struct document_table *table, const stru
 void table_print_statistics(FILE *out, const struct document_table *table, const struct report_options *options)
 {
 	static const int numbers[] = {CELL_MIN, CELL_MEDIAN, CELL_MAX, CELL_SD};
-	size_t columns = STATISTICS_COLUMNS;
-	for (size_t i = 0; i < table->rows.count; i++)
-		for (size_t c = 0; c < 4; c++)
-			if (text_columns(cell_of(&table->rows.items[i], numbers[c])) > columns)
-				columns = text_columns(cell_of(&table->rows.items[i], numbers[c]));
-	print_numbers(out, table, options, numbers, 4, columns);
+	print_numbers(out, table, options, numbers, 4, STATISTICS_COLUMNS);
 }
 
 /* The last cell of a row that has taken `used` columns: on a terminal as much of it as the line has room for. */

@@ -106,3 +106,38 @@ size_t given_differing(const char *const *given, size_t n, struct str *names, co
 	}
 	return differing;
 }
+
+/* The value of "name TAB value"; NULL: there is no such line. */
+static const char *value_of(const char *text, const char *name, size_t *length)
+{
+	size_t n = strlen(name);
+	for (; text; text = strchr(text, '\n'), text = text ? text + 1 : NULL)
+		if (strncmp(text, name, n) == 0 && text[n] == '\t') {
+			*length = strcspn(text + n + 1, "\t\n");
+			return text[n + 1 + *length] == '\t' || !*length ? NULL : text + n + 1;
+		}
+	return NULL;
+}
+
+enum given_fact given_several_tasks(const char *const *given, size_t n)
+{
+	enum given_fact fact = GIVEN_NO;
+	for (size_t i = 0; i < n; i++) {
+		size_t length;
+		const char *tasks = value_of(given[i], "tasks", &length);
+		if (tasks && same_bytes(tasks, length, "several", 7))
+			return GIVEN_YES;
+		if (!tasks || !same_bytes(tasks, length, "one", 3))
+			fact = GIVEN_UNKNOWN;
+	}
+	return fact;
+}
+
+enum given_fact given_same_code(const char *a, const char *b)
+{
+	size_t a_length, b_length;
+	const char *one = value_of(a, "code", &a_length), *other = value_of(b, "code", &b_length);
+	if (!one || !other)
+		return GIVEN_UNKNOWN;
+	return same_bytes(one, a_length, other, b_length) ? GIVEN_YES : GIVEN_NO;
+}

@@ -170,6 +170,16 @@ static const char *what_would_decide(struct arena *arena, const struct gate *gat
 	return arena_printf(arena, "%s holds the bound: about -r %.0f would decide", range, ceil(needed) + 1);
 }
 
+/* An exact +0 % of "<+0%" is neither below its bound nor above it. */
+static const char *on_the_bound(struct arena *arena, const struct gate *gate, double at)
+{
+	const size_t name = strcspn(gate->text, "<>");
+	const char *range = range_text(arena, gate, at, at);
+	return range ? arena_printf(arena, "%s is the bound itself: '%.*s=%s' would pass", range, (int)name + 1,
+				    gate->text, gate->text + name + 1)
+		     : NULL;
+}
+
 static bool equal(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
 /* A metric does not say of itself that one of its events lacks a run: then some row of its result does. */
@@ -261,6 +271,10 @@ static struct judged judge(struct arena *arena, const struct comparison *c, cons
 	if (!ends_of(gate, one, &low, &value, &high) || isnan(low) || isnan(high))
 		return undecided(arena, one->why ? one->why : "there is no interval: more runs (-r 10) make one");
 	enum gate_outcome outcome = decide(gate, low, high);
+	if (low == high && high == gate->limit && !gate->inclusive)
+		return (struct judged){GATE_UNDECIDED, on_the_bound(arena, gate, low)};
+	if (outcome == GATE_FAILED && (gate->below ? low : high) == gate->limit)
+		outcome = GATE_UNDECIDED; /* not above it */
 	if (outcome == GATE_UNDECIDED)
 		return (struct judged){outcome, what_would_decide(arena, gate, value, low, high,
 								  c->results[command]->repetitions)};

@@ -153,8 +153,8 @@ bool launcher_find(const struct launcher_world *world, struct arena *arena, stru
 		if (size <= 1)
 			return true;
 		if (rank >= size)
-			return error_set(err, ERROR_USAGE, "%s says rank %zu of %zu ranks, numbered from 0",
-					 l->rank, rank, size);
+			return error_set(err, ERROR_USAGE, "%s says rank %zu of %zu, numbered from 0", l->rank,
+					 rank, size);
 		const char *job = find_job(world, l, arena);
 		if (!job)
 			return say_unknown(l, "which job it is", err);

@@ -212,8 +212,8 @@ static void judge(struct comparing *x, struct compared *out, const struct stats_
 	if (d->all_equal) {
 		out->verdict = COMPARISON_EQUAL;
 	} else if (out->p_adjusted > level && d->p_least > alpha) {
-		out->why = arena_printf(&x->c->arena, "too few runs for %zu comparisons: -r %zu or more",
-					x->c->tests, runs_needed(alpha));
+		out->why = arena_printf(&x->c->arena, "too few runs for %zu comparison%s: -r %zu or more",
+					x->c->tests, x->c->tests == 1 ? "" : "s", runs_needed(alpha));
 	} else if (out->p_adjusted > level) {
 		out->verdict = COMPARISON_NONE_SEEN;
 	} else if (isfinite(out->floor) && fabs(out->relative) <= out->floor) {
@@ -338,6 +338,21 @@ static bool same_words(const char *const *a, const char *const *b)
 	return !*a && !*b;
 }
 
+/* Of two that were given the same: what else it can be. */
+static const char *left_as_cause(enum given_fact same_code, enum given_fact several)
+{
+	static const char *const causes[2][3] = {
+		{[GIVEN_UNKNOWN] = ": this is another build of the program, or the order of its threads",
+		 [GIVEN_NO] = ", and is one thread: this is another build of the program",
+		 [GIVEN_YES] = ": this is another build of the program, or the order of its threads"},
+		{[GIVEN_UNKNOWN] = ", and executes the same code: this is the order of its threads or processes",
+		 [GIVEN_NO] = ", and executes the same code in one thread: the cause is not known",
+		 [GIVEN_YES] = ", and executes the same code: this is the order of its threads or processes. "
+			       "Run it with one thread"},
+	};
+	return causes[same_code == GIVEN_YES][several];
+}
+
 /* Of one command whose counts differ although --reproducible made alike what it can: what it could not. */
 static bool remark_given(struct comparing *x)
 {
@@ -353,13 +368,20 @@ static bool remark_given(struct comparing *x)
 		if (!o || o->value == e->value || !same_words(first->command, other->command))
 			continue;
 		size_t n = given_differing(texts, 2, &names, &fix);
-		if (n == 0)
-			done = note(
-				x, NOTE_ACT,
-				arena_printf(&c->arena,
-					     "%s was seen to be given the same as %s: this is another build of "
-					     "the program, or the order of its threads",
-					     c->names[i], c->names[0]));
+		enum given_fact same_code = given_same_code(texts[0], texts[1]);
+		if (same_code == GIVEN_NO)
+			done = note(x, NOTE_READ,
+				    arena_printf(&c->arena,
+						 "%s executes other code than %s: another build of the program or "
+						 "of a library%s%s",
+						 c->names[i], c->names[0],
+						 n ? "; besides, it was not given the same: " : "",
+						 names.text ? names.text : ""));
+		else if (n == 0)
+			done = note(x, NOTE_ACT,
+				    arena_printf(&c->arena, "%s was seen to be given the same as %s%s",
+						 c->names[i], c->names[0],
+						 left_as_cause(same_code, given_several_tasks(texts, 2))));
 		else
 			done = note(x, NOTE_ACT,
 				    arena_printf(&c->arena, "%s was not given the same as %s: %s%s%s", c->names[i],

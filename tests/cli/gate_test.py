@@ -52,9 +52,20 @@ def two(a, b, name="instructions", **more):
 
 # ---- bounds ----
 on = two([1000] * 4, [1010] * 4)
-for bound, code in (("<+2%", 0), ("<+1%", 1), ("<=+1%", 0), ("<+0.5%", 1), (">+0.5%", 0), (">+2%", 1), ("<2%", 0), ("<+11", 0), ("<+10", 1), ("<=+10", 0),
-                    ("<-1", 1), ("<1011", 0), ("<1010", 1), ("<=1010", 0), (">1009", 0), (">=1010", 0), (" < 1e9", 0), ("<-0.5%", 1)):
+for bound, code in (("<+2%", 0), ("<+1%", 3), ("<=+1%", 0), ("<+0.5%", 1), (">+0.5%", 0), (">+2%", 1), ("<2%", 0), ("<+11", 0), ("<+10", 3), ("<=+10", 0),
+                    ("<-1", 1), ("<1011", 0), ("<1010", 3), ("<=1010", 0), (">1009", 0), (">=1010", 0), (" < 1e9", 0), ("<-0.5%", 1), (">+1%", 3),
+                    ("<+9", 1), (">1010", 3), ("<1009", 1)):
     gate(on, ["instructions" + bound], code=code)
+same = two([1000] * 4, [1000] * 4)
+for bound, words, code in (("<+0%", "cannot tell (+0 % is the bound itself: 'instructions<=+0%' would pass)", 3),
+                           (">+0", "cannot tell (+0 is the bound itself: 'instructions>=+0' would pass)", 3),
+                           ("<=+0%", "passed", 0), (">=+0", "passed", 0)):
+    seen = gate(same, ["instructions" + bound], code=code)
+    ok(words in flat(seen), f"no more than before, with the gate {bound}: {words.partition(' (')[0]}, and what would pass", seen)
+at = two([1000] * 4, [1000, 1020, 1000, 1020])
+low = json.loads(gate(at, ["instructions<+1e9"], "--json", code=0).out)["rows"][0]["commands"][1]["difference_low"]
+seen = gate(at, [f"instructions<{low:+.17g}"], code=3)
+ok("holds the bound" in flat(seen), "an interval that begins at the bound cannot tell", seen)
 spread = two([1000, 1001, 999, 1000], [1010, 1030, 990, 1010])
 seen = gate(spread, ["instructions<+1%"], code=3)
 ok("cannot tell" in seen.out and re.search(r"holds the bound: .*(-r \d+ would decide|no number of runs)", flat(seen)) is not None,

@@ -356,9 +356,64 @@ static void test_coverage(void)
 		}
 }
 
+/* ---- why exact counts of one command differ ---- */
+
+static const struct {
+	const char *a, *b, *says, *fact;
+} causes[] = {
+	{"code\t1\ntasks\tone\n", "code\t2\ntasks\tone\n",
+	 "B executes other code than A: another build of the program or of a library",
+	 "of other code nothing is said of threads"},
+	{"f\t1\t1\ncode\t1\ntasks\tseveral\n", "f\t1\t2\ncode\t2\ntasks\tseveral\n",
+	 "B executes other code than A: another build of the program or of a library; besides, it was not given "
+	 "the same: f",
+	 "nor is a cause of what else differs"},
+	{"f\t1\t1\ncode\t1\n", "f\t1\t2\ncode\t1\n", "B was not given the same as A: f",
+	 "of the same code it is what differs"},
+	{"code\t1\ntasks\tseveral\n", "code\t1\ntasks\tone\n",
+	 "B was seen to be given the same as A, and executes the same code: this is the order of its threads or "
+	 "processes. Run it with one thread",
+	 "the same code is no other build"},
+	{"code\t1\n", "code\t1\n",
+	 "B was seen to be given the same as A, and executes the same code: this is the order of its threads or "
+	 "processes",
+	 "nor where the number of threads is not known"},
+	{"code\t1\ntasks\tone\n", "code\t1\ntasks\tone\n",
+	 "B was seen to be given the same as A, and executes the same code in one thread: the cause is not known",
+	 "one thread has no order of threads"},
+	{"tasks\tone\n", "code\t1\ntasks\tone\n",
+	 "B was seen to be given the same as A, and is one thread: this is another build of the program",
+	 "nor has it where the code is not known"},
+	{"", "",
+	 "B was seen to be given the same as A: this is another build of the program, or the order of its threads",
+	 "of what an older tare kept both are possible"},
+};
+
+static void test_causes(void)
+{
+	static const char *const command[] = {"./prog", NULL};
+	static const double x[] = {10, 10, 10}, y[] = {12, 12, 12};
+	struct made made[2];
+	for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+		comparison_free(compare_runs(made, x, 3, y, 3));
+		for (int k = 0; k < 2; k++)
+			made[k].result.command = command;
+		made[0].result.given = causes[i].a;
+		made[1].result.given = causes[i].b;
+		struct comparison *c = compare(made, 2);
+		const char *note = "no note";
+		for (size_t k = 0; k < c->n_notes; k++)
+			if (c->notes[k].text[0] == 'B' && strstr(c->notes[k].text, " A"))
+				note = c->notes[k].text;
+		equal_text(note, causes[i].says, causes[i].fact);
+		comparison_free(c);
+	}
+}
+
 int main(void)
 {
 	test_difference();
+	test_causes();
 	test_holm();
 	test_verdicts();
 	test_floor();

@@ -31,9 +31,29 @@ static void parts(void)
 	ok(!given_next(&text, &thing) && *text == '\0', "and then there is none");
 }
 
+static void executed(void)
+{
+	static const char one[] = "contents of files\t3\tabc\ncode\tff\ntasks\tone\n",
+			  several[] = "code\tfe\ntasks\tseveral", older[] = "contents of files\t3\tabc\n",
+			  damaged[] = "code\t\ntasks\tnone\n", given_code[] = "code\t3\tff\n";
+	ok(given_same_code(one, one) == GIVEN_YES && given_same_code(one, several) == GIVEN_NO,
+	   "code is the same where its sum is");
+	ok(given_same_code(one, older) == GIVEN_UNKNOWN && given_same_code(damaged, damaged) == GIVEN_UNKNOWN &&
+		   given_same_code(given_code, given_code) == GIVEN_UNKNOWN,
+	   "of a text without that sum it is not known");
+	ok(given_several_tasks((const char *const[]){one, one}, 2) == GIVEN_NO,
+	   "one thread in each is no several");
+	ok(given_several_tasks((const char *const[]){older, several}, 2) == GIVEN_YES,
+	   "several in one of them are several");
+	ok(given_several_tasks((const char *const[]){one, older}, 2) == GIVEN_UNKNOWN &&
+		   given_several_tasks((const char *const[]){one, damaged}, 2) == GIVEN_UNKNOWN,
+	   "where one does not tell it is not known");
+}
+
 int main(void)
 {
 	parts();
+	executed();
 	const char *files = "contents of files\t3\tabc\nsignals that came\t1\t12\n";
 	const char *others = "contents of files\t3\tabd\nsignals that came\t1\t12\n";
 	const char *fewer = "contents of files\t3\tabc\n";
@@ -52,6 +72,8 @@ int main(void)
 		"a name that begins like another");
 	compare((const char *const[]){"a thing\t1\t1\n", "a thing\t1\t2"}, 2, 1, "a thing", "",
 		"without a known remedy");
+	compare((const char *const[]){"code\t1\ntasks\tone\n", "code\t2\ntasks\tseveral\n"}, 2, 0, "", "",
+		"what was executed is not what was given");
 	compare((const char *const[]){"a\t1\t1\n", "a\t1\t12\n"}, 2, 1, "a", "", "a sum that begins like another");
 	return done();
 }

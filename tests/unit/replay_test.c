@@ -282,7 +282,7 @@ static void test_order(void)
 	ok(ops->prepare(b, &no_program, one, 1, &c, &err), "the one execution of a recording can be prepared");
 	ops->end(c);
 	ok(!ops->prepare(b, &no_program, one, 1, &c, &err) && !c &&
-		   strstr(err.text, "has 1 executions; this is number 2"),
+		   strstr(err.text, "has 1 execution; this is number 2"),
 	   "an execution that was not recorded is an error, not a repetition");
 	ops->close(b);
 

@@ -212,9 +212,9 @@ static bool add_untimed(const struct counting *c, const struct view *view, struc
 	return !untimed ||
 	       counting_add_remark(run, NOTE_READ,
 				   arena_printf(&run->arena,
-						"%llu system calls were not timed: the program filters its "
+						"%llu system call%s not timed: the program filters its "
 						"system calls, or forbids the time stamp counter",
-						(unsigned long long)untimed));
+						(unsigned long long)untimed, untimed == 1 ? " was" : "s were"));
 }
 
 bool counting_stop(struct counting *c, struct run *run, struct error *err)

@@ -64,6 +64,7 @@ bool counting_inputs(struct counting *c, struct str *out, struct error *err)
 	if (!view_new(c->injection, &view, err))
 		return false;
 	inputs_write(view, c->children, out);
+	inputs_write_code(view, c->children, out);
 	view_free(view);
 	return true;
 }

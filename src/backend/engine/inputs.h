@@ -20,4 +20,8 @@ void inputs_seen(const struct view *view, bool children, struct str *out);
  * are equal it was the same, thread by thread, in whichever order they began. */
 void inputs_write(const struct view *view, bool children, struct str *out);
 
+/* Appends what it executed (result/given.h): "code<TAB>sum" of the files that code ran from, and "tasks<TAB>one"
+ * or "several" where that is known. */
+void inputs_write_code(const struct view *view, bool children, struct str *out);
+
 #endif

@@ -67,7 +67,8 @@ bool read_array(struct recording_reader *r, const json_t *object, const struct j
 	if (*array && !json_is_array(*array))
 		return read_refuse(r, &where, "'%s' must be an array", key);
 	if (*count > most)
-		return read_refuse(r, &where, "'%s' has %zu items; at most %zu are possible", key, *count, most);
+		return read_refuse(r, &where, "'%s' has %zu item%s; at most %zu are possible", key, *count,
+				   *count == 1 ? "" : "s", most);
 	return true;
 }
 

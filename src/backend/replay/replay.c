@@ -149,8 +149,8 @@ static bool choose_execution(struct backend *b, struct counting *c, const struct
 	if (index >= r->n_executions) {
 		if (!r->repeats || r->n_executions == 0)
 			return error_set(err, ERROR_NOT_FOUND,
-					 "the recording '%s' has %zu executions; this is number %zu", r->path,
-					 r->n_executions, c->number);
+					 "the recording '%s' has %zu execution%s; this is number %zu", r->path,
+					 r->n_executions, r->n_executions == 1 ? "" : "s", c->number);
 		index = r->n_executions - 1;
 	}
 	c->execution = &r->executions[index];
@@ -220,8 +220,8 @@ static bool replay_read_running(struct counting *c, struct reading *readings, st
 	/* measure/ takes the rest as one long slice then, so that what comes out does not depend on how long the
 	 * program runs, once it ran for long enough */
 	if (c->sampled >= c->execution->n_samples)
-		return error_set(err, ERROR_NOT_FOUND, "execution %zu of the recording has %zu samples", c->number,
-				 c->execution->n_samples);
+		return error_set(err, ERROR_NOT_FOUND, "execution %zu of the recording has %zu sample%s",
+				 c->number, c->execution->n_samples, c->execution->n_samples == 1 ? "" : "s");
 	const struct recorded_moment *moment = &c->execution->samples[c->sampled];
 	for (size_t i = 0; i < c->n; i++) {
 		const struct recorded_reading *r = reading_of(moment, c->events[i]);

@@ -498,10 +498,10 @@ static bool note_what_is_missing(struct profile_reader *r)
 	for (size_t i = 0; i < p->n_events; i++)
 		samples += p->events[i].samples;
 	const char *note = arena_printf(&p->arena,
-					"this profile is incomplete: %s. It has what could be read, %llu samples "
-					"and %zu counts; totals and lost "
-					"samples are not known",
-					r->wrong, (unsigned long long)samples, p->n_cells);
+					"this profile is incomplete: %s. It has what could be read, %llu sample%s "
+					"and %zu count%s; totals and lost samples are not known",
+					r->wrong, (unsigned long long)samples, samples == 1 ? "" : "s", p->n_cells,
+					p->n_cells == 1 ? "" : "s");
 	return note && profile_builder_note(&r->builder, note);
 }
 

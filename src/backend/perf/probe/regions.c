@@ -332,9 +332,9 @@ static bool remark(const struct probed *r, struct run *run)
 		       "measured";
 
 	if (r->report->unprimed &&
-	    !(unprimed = arena_printf(&run->arena,
-				      "; in %llu processes the first pass includes a page fault of the probes",
-				      (unsigned long long)r->report->unprimed)))
+	    !(unprimed = arena_printf(
+		      &run->arena, "; in %llu process%s the first pass includes a page fault of the probes",
+		      (unsigned long long)r->report->unprimed, r->report->unprimed == 1 ? "" : "es")))
 		return false;
 	struct result_note *remarks = arena_alloc(&run->arena, (run->n_remarks + 1) * sizeof *remarks);
 	if (!remarks)
