@@ -362,7 +362,8 @@ static struct location callee_of(const struct location_arc *arc)
 	return (struct location){.module = arc->callee, .offset = arc->callee_offset, .pid = arc->callee_pid};
 }
 
-static bool add_arc_to_function(struct breakdown_build *build, const struct location_arc *arc, struct error *err)
+static bool add_arc_to_function(struct breakdown_build *build, const struct location_arc *arc,
+				struct nested_row_arc *rows, struct error *err)
 {
 	struct breakdown *b = build->out;
 	const struct location from = caller_of(arc), to = callee_of(arc);
@@ -378,7 +379,31 @@ static bool add_arc_to_function(struct breakdown_build *build, const struct loca
 	callee = (size_t)(row - b->rows);
 	if (caller != callee)
 		add_counts(b, b->rows[callee].inclusive, arc->inclusive);
+	*rows = (struct nested_row_arc){.caller = (uint32_t)caller,
+					.callee = (uint32_t)callee,
+					.space = arc->callee_pid,
+					.offset = arc->callee_offset};
 	return true;
+}
+
+/* A place in no function is a row of its own; to most of them no call leads, and to others control comes
+ * otherwise, too. False when memory ran out. */
+static bool end_functions(struct breakdown *b, const struct nested_row_arc *arcs, size_t n_arcs)
+{
+	bool *nested = calloc(b->n_rows + 1, sizeof *nested);
+	bool done = nested && nested_rows_find(arcs, n_arcs, b->n_rows, nested);
+	for (size_t i = 0; done && i < b->n_rows; i++) {
+		struct breakdown_row *row = &b->rows[i];
+		for (size_t e = 0; e < b->n_events; e++) {
+			nested[i] |= row->inclusive[e] && row->inclusive[e] < row->counts[e];
+			if (!row->inclusive[e])
+				row->inclusive[e] = row->counts[e];
+		}
+		if (nested[i])
+			row->inclusive = NULL;
+	}
+	free(nested);
+	return done;
 }
 
 /* Where the machine code's function begins that a place is in. False when memory ran out. */
@@ -498,15 +523,13 @@ static bool add_inclusive(struct breakdown_build *build, struct error *err)
 	struct breakdown *b = build->out;
 	if (b->by == BREAKDOWN_BY_LINE)
 		return add_by_line(build, err);
-	for (size_t i = 0; i < l->n_arcs; i++)
-		if (!add_arc_to_function(build, &l->arcs[i], err))
-			return error_no_memory(err);
-	/* code in no function is a row of its own, to which no call leads */
-	for (size_t i = 0; i < b->n_rows; i++)
-		for (size_t e = 0; e < b->n_events; e++)
-			if (!b->rows[i].inclusive[e])
-				b->rows[i].inclusive[e] = b->rows[i].counts[e];
-	return true;
+	struct nested_row_arc *arcs = calloc(l->n_arcs + 1, sizeof *arcs);
+	bool done = arcs != NULL;
+	for (size_t i = 0; done && i < l->n_arcs; i++)
+		done = add_arc_to_function(build, &l->arcs[i], &arcs[i], err);
+	done = done && end_functions(b, arcs, l->n_arcs);
+	free(arcs);
+	return done || error_no_memory(err);
 }
 
 /* ---- order and sums ---- */

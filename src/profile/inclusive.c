@@ -10,9 +10,24 @@ static void add_saturated(uint64_t *sum, uint64_t count)
 		*sum = UINT64_MAX;
 }
 
-static void add_to_functions(struct named_profile *out, const struct profile *p)
+static bool find_nested(const struct named_profile *out, const struct profile *p, bool *nested)
+{
+	struct nested_row_arc *arcs = calloc(out->n_arcs + 1, sizeof *arcs);
+	for (size_t i = 0; arcs && i < out->n_arcs; i++)
+		arcs[i] = (struct nested_row_arc){.caller = out->arcs[i].caller,
+						  .callee = out->arcs[i].callee,
+						  .space = p->arcs[i].callee_module,
+						  .offset = p->arcs[i].callee_offset};
+	bool done = arcs && nested_rows_find(arcs, out->n_arcs, out->by_function.n, nested);
+	free(arcs);
+	return done;
+}
+
+static bool add_to_functions(struct named_profile *out, const struct profile *p)
 {
 	struct named_table *functions = &out->by_function;
+	bool *nested = calloc(functions->n + 1, sizeof *nested);
+	bool done = nested && find_nested(out, p, nested);
 	for (size_t i = 0; i < functions->n; i++)
 		for (size_t e = 0; e < p->n_events; e++)
 			functions->rows[i].counts[e].inclusive = 0;
@@ -21,11 +36,17 @@ static void add_to_functions(struct named_profile *out, const struct profile *p)
 		for (size_t e = 0; arc->caller != arc->callee && e < p->n_events; e++)
 			add_saturated(&functions->rows[arc->callee].counts[e].inclusive, arc->inclusive[e]);
 	}
-	/* a place in no function is a row of its own, to which no call leads */
-	for (size_t i = 0; i < functions->n; i++)
-		for (size_t e = 0; e < p->n_events; e++)
-			if (!functions->rows[i].counts[e].inclusive)
-				functions->rows[i].counts[e].inclusive = functions->rows[i].counts[e].self;
+	for (size_t i = 0; done && i < functions->n; i++)
+		for (size_t e = 0; e < p->n_events; e++) {
+			struct named_count *count = &functions->rows[i].counts[e];
+			/* a place in no function is a row of its own; to most of them no call leads, and to
+			 * others control comes otherwise, too */
+			count->nested = nested[i] || (count->inclusive && count->inclusive < count->self);
+			if (count->nested || !count->inclusive)
+				count->inclusive = count->self;
+		}
+	free(nested);
+	return done;
 }
 
 /* Does an inner level of the place have the line, too? */
@@ -82,6 +103,5 @@ bool named_add_arcs(struct named_profile *out, const struct profile *p)
 	if (!p->n_arcs)
 		return true;
 	out->has_inclusive = true;
-	add_to_functions(out, p);
-	return add_to_lines(out, p);
+	return add_to_functions(out, p) && add_to_lines(out, p);
 }

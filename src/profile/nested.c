@@ -223,3 +223,28 @@ bool nested_find(struct nested_lines *l, bool *nested)
 	free(s.to_do);
 	return done;
 }
+
+/* ---- rows of functions ---- */
+
+bool nested_rows_find(const struct nested_row_arc *arcs, size_t n_arcs, size_t n_rows, bool *nested)
+{
+	struct nested_lines rows = {.n_functions = n_rows, .n_lines = n_rows};
+	const struct nested_row_arc **first = calloc(n_rows + 1, sizeof *first); /* to each */
+	bool *several = calloc(n_rows + 1, sizeof *several), done = first && several;
+	for (size_t i = 0; done && i < n_arcs; i++) {
+		const struct nested_row_arc *a = &arcs[i], **to = &first[a->callee];
+		if (*to && ((*to)->offset != a->offset || (*to)->space != a->space))
+			several[a->callee] = true;
+		*to = *to ? *to : a;
+		done = a->caller == UINT32_MAX || nested_add_arc(&rows, a->caller, a->callee);
+	}
+	for (size_t i = 0; done && i < n_arcs; i++)
+		if (arcs[i].caller != UINT32_MAX && arcs[i].caller != arcs[i].callee && several[arcs[i].caller])
+			done = nested_add_place(&rows, arcs[i].caller, arcs[i].caller) &&
+			       nested_add_call(&rows, arcs[i].caller, arcs[i].callee);
+	done = done && nested_find(&rows, nested);
+	nested_free(&rows);
+	free(first);
+	free(several);
+	return done;
+}

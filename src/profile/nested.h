@@ -5,6 +5,10 @@
  * inclusive count is their own and that of their calls.
  *
  * A line is nested if one of the functions that it calls leads, by arcs, to a function that has code of this line.
+ *
+ * The same holds of a row of several functions (all code that a process made as it ran and that has no name is in
+ * one row): it is nested if something else that one of them calls leads back to the row. What a recursion of a
+ * single function counts is known.
  */
 #ifndef TARE_PROFILE_NESTED_H
 #define TARE_PROFILE_NESTED_H
@@ -38,5 +42,13 @@ bool nested_add_call(struct nested_lines *lines, uint32_t line, uint32_t callee)
 bool nested_find(struct nested_lines *lines, bool *nested);
 
 void nested_free(struct nested_lines *lines);
+
+struct nested_row_arc {
+	uint32_t caller, callee; /* rows; no caller: UINT32_MAX */
+	uint32_t space;          /* with offset: which of the callee's functions it is */
+	uint64_t offset;
+};
+/* nested[n_rows], of rows of functions. False when memory ran out. */
+bool nested_rows_find(const struct nested_row_arc *arcs, size_t n_arcs, size_t n_rows, bool *nested);
 
 #endif

@@ -169,8 +169,12 @@ static void add_event(struct document *document, const struct breakdown *b, size
 	}
 	const struct breakdown_row **rows = breakdown_sorted(b, event, b->inclusive, &n);
 	if (rows && add_rows(document, b, event, rows, n))
-		document_add(document, BLOCK_REMARK, "-",
-			     "inclusive -: this line calls what comes back to it (a recursion)");
+		document_add(
+			document, BLOCK_REMARK, "-",
+			b->by == BREAKDOWN_BY_LINE
+				? "inclusive -: this line calls what comes back to it (a recursion)"
+				: "inclusive -: code without a name, which calls what comes back to such code, "
+				  "or to which control comes otherwise than by calls");
 	document->failed |= !rows;
 	free(rows);
 }

@@ -35,7 +35,7 @@ struct breakdown_row {
 	uint64_t blocks, bytes;
 	uint64_t *counts; /* n_events */
 	/* likewise, with all that was called from there; NULL: not asked for (breakdown.inclusive), or not
-	 * known, of a line that calls what comes back to it */
+	 * known (profile/nested.h) */
 	uint64_t *inclusive;
 };
 

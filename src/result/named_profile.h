@@ -8,7 +8,8 @@
  *  3. `inclusive` of a row is what took place in it and in what it called. In a recursion each event counts once.
  *     Without stacks and arcs it is that of the place alone.
  *     With arcs a line's is that of its code, of what was inlined there, and of what it called. It is not known of a
- *     line that calls what comes back to it (nested): `inclusive` is that of its code then.
+ *     line that calls what comes back to it (nested): `inclusive` is that of its code then. Nor of code without names,
+ *     if it calls what comes back to such code, or if control comes to a place of it otherwise than by calls.
  *  4. Names are bytes as the program's files have them, to be escaped when printed.
  */
 #ifndef TARE_RESULT_NAMED_PROFILE_H
@@ -62,7 +63,7 @@ struct named_check {
 
 struct named_count {
 	uint64_t self, inclusive;
-	bool nested; /* of a line, with arcs: inclusive is not known, it calls what comes back to it */
+	bool nested;                     /* with arcs: inclusive is not known */
 	const struct named_check *check; /* NULL: not checked */
 	/* of the share self / sum: the interval, when there is one */
 	bool has_interval;

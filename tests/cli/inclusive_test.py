@@ -156,6 +156,57 @@ lines = rows(counted("inlined, by line", "inlined", "line", "-e", "instructions"
 equal(lines.get(14, (0, 0))[1] is not None and lines[14][1] >= functions["inner"][1] // 2, True, "a line has what was inlined in it, and what that calls")
 equal(lines[4][1], lines[4][0] + functions["inner"][1], "what is inlined in two functions, of which one calls the other, but not from there, has the calls of both")
 
+# ---- code without names: made as it runs, all in one row; of a file, each place a row ----
+write("nameless.c", """\
+#include <string.h>
+#include <sys/mman.h>
+static char *code;
+__attribute__((noinline)) static void middle(void) { ((void (*)(void))(code + 64))(); __asm__ volatile(""); }
+int main(int argc, char **argv)
+{
+	static const char calls[] = "\\x48\\x83\\xec\\x08\\xff\\xd7\\x48\\x83\\xc4\\x08\\xc3", two[] = "\\x90\\x90\\xc3";
+	code = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(code, calls, sizeof calls);
+	memcpy(code + 64, two, sizeof two);
+	for (int i = 0; argc > 1 && i < 10000; i++)
+		((void (*)(void (*)(void)))code)(middle);
+	middle();
+	return 0;
+}
+""")
+subprocess.run(["gcc", "-O1", "-fno-optimize-sibling-calls", "nameless.c", "-o", "nameless"], check=True)
+for arguments, truth in ((["2"], (70003, None)), ([], (3, 3))):
+    tare("count", "--on", "exact", "--json", "-o", "report.json", "--by", "function", "--inclusive", "-e", "instructions", "./nameless", *arguments)
+    found = rows(parsed(read("report.json"), "made code"), "instructions", lambda row: row["function"])
+    tare("profile", "--on", "exact", "-g", "-o", "kept", "./nameless", *arguments)
+    profile = {row["function"]: (row["counts"][0]["self"], row["counts"][0]["inclusive"]) for row in json.loads(tare("report", "--format", "json", "kept").out)["functions"]}
+    fact = "what code without a name calls that comes back to such code is not known" if arguments else "what it has by itself is"
+    equal([found["[anonymous]"], profile["[anonymous]"]], [truth, truth], fact)
+    equal([seen["middle"][1] - seen["middle"][0] for seen in (found, profile)], [30003 if arguments else 3] * 2, "what is called by a function that calls it has it")
+tare("profile", "--on", "exact", "-g", "-o", "kept", "./nameless", "2")
+ok("recursion  [anonymous]" in tare("report", "--top", "500", "kept").out, "text says so")
+seen = tare("count", "--on", "exact", "--by", "function", "--inclusive", "-o", "-", "./nameless", "2")
+has(" ".join(seen.out.split()), "- inclusive -: code without a name, which calls what comes back to such code, or to which control comes otherwise than by calls", "and why")
+write("places.S", """\
+	.globl _start
+	.type _start, @function
+_start:	call .Lfirst                        # 1
+	mov $1, %edi                        # 1
+	call .Lsecond                       # 1
+	mov $60, %eax; xor %edi, %edi; syscall # 3
+	.size _start, . - _start
+	.balign 64
+.Lfirst: mov $50, %edi                      # 1
+.Lsecond: dec %edi                          # 51
+	jnz .Lsecond                        # 51
+	ret                                 # 2
+""")
+subprocess.run(["gcc", "-nostdlib", "-static", "places.S", "-o", "unnamed"], check=True)
+found = rows(counted("code of a file without names", "unnamed", "function", "-e", "instructions"), "instructions", lambda row: row["function"])
+first = min((name for name in found if name != "_start"), default="")
+equal([found.pop("_start"), found.pop(first)], [(6, 111), (1, 102)], "a place where a call leads has what took place in that call")
+equal(sorted(found.values(), key=lambda seen: seen[0]), [(2, 2), (51, None), (51, 51)], "not where control comes otherwise, too: what took place there in all is not known")
+
 # ---- what does not go ----
 for words, why in ((("--by", "object", "--inclusive"), "an object makes none"), (("--inclusive",), "--inclusive needs --by"), (("--by", "line", "--inclusive", "--region", "leaf"), "--inclusive does not go with --region")):
     seen = tare("count", *words, "./places")

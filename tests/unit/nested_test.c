@@ -43,6 +43,26 @@ static void by_hand(void)
 	nested_free(&lines);
 }
 
+static void of_functions(void)
+{
+	/* row 0 begins; 1 has functions 1 and 2, and calls 2, which calls 1: a recursion by way of another row; 3 has
+	 * two functions that call each other; 4 is a function that calls 5, which calls it */
+	static const struct nested_row_arc arcs[] = {
+		{UINT32_MAX, 0, 0, 0}, {0, 1, 7, 1}, {1, 2, 7, 1}, {2, 1, 7, 2}, {0, 3, 7, 1},
+		{3, 3, 7, 2},          {3, 3, 7, 1}, {0, 4, 7, 1}, {4, 5, 7, 1}, {5, 4, 7, 1},
+		{3, 5, 7, 1},          {0, 6, 7, 1}, {6, 2, 7, 1}, {2, 6, 8, 1}, {6, 5, 7, 1},
+	};
+	bool nested[7];
+	need(nested_rows_find(arcs, sizeof arcs / sizeof *arcs, 7, nested));
+	ok(nested[1], "a row of two functions that comes back to itself by way of another one is nested");
+	ok(nested[6], "also if the functions have one offset, of two processes or modules");
+	ok(!nested[0] && !nested[2], "those around it are not: each is of one function");
+	ok(!nested[3],
+	   "functions of a row that only call each other are not: what leaves the row does not come back");
+	ok(!nested[4] && !nested[5], "a recursion of functions that have rows of their own is not");
+	ok(nested_rows_find(NULL, 0, 3, nested) && !nested[0] && !nested[1] && !nested[2], "without arcs none is");
+}
+
 static bool leads_to(bool arcs[FUNCTIONS][FUNCTIONS], unsigned from, unsigned to)
 {
 	return from == to || arcs[from][to];
@@ -87,6 +107,7 @@ int main(void)
 {
 	bool same = true;
 	by_hand();
+	of_functions();
 	for (unsigned i = 0; i < 20000; i++)
 		same &= random_graph(1 + i % 30);
 	ok(same, "20000 random graphs: as a search of all ways has it");
