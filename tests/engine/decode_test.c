@@ -113,6 +113,16 @@ static void flow(void)
 	     "jz reads ZF");
 	fact(is("66 0f 84 00 01 00 00") && in.target_rel == 0x100 && in.length == 7,
 	     "66 does not shorten a near branch");
+	fact(is("66 0f 84 00 01 00 00") && x86_is_short_branch(&in) && is("66 eb 00") &&
+		     x86_is_short_branch(&in) && is("66 e8 00 00 00 00") && x86_is_short_branch(&in) &&
+		     is("66 c3") && x86_is_short_branch(&in) && is("66 c2 00 00") && x86_is_short_branch(&in) &&
+		     is("66 e3 00") && x86_is_short_branch(&in) && is("66 41 ff e0") && x86_is_short_branch(&in) &&
+		     is("2e 66 ff 10") && x86_is_short_branch(&in),
+	     "but does on AMD's processors");
+	fact(is("eb 00") && !x86_is_short_branch(&in) && is("66 48 e8 00 00 00 00") && !x86_is_short_branch(&in) &&
+		     is("66 90") && !x86_is_short_branch(&in) && is("f2 c3") && !x86_is_short_branch(&in) &&
+		     is("66 cb") && !x86_is_short_branch(&in) && is("66 c7 f8 00 00") && !x86_is_short_branch(&in),
+	     "not behind REX.W, and no other instruction");
 	fact(is("e8 00 00 00 00") && in.flow == X86_FLOW_CALL &&
 		     memory_is(0, X86_MEM_WRITE | X86_MEM_STACK | X86_MEM_IMPLICIT, 8, X86_RSP, X86_NO_REG, 0,
 			       -8) &&

@@ -174,8 +174,9 @@ struct runtime {
 	/* a filter may end the process for a call of the engine's: see os/seccomp.c */
 	uint32_t calls_denied;
 	uint32_t reads_proc; /* the process has opened a file in /proc: see os/own_status.c */
-	int32_t copy_fault;  /* the last signal that a safe_copy met */
-	uint32_t closing;    /* futex, see record/part.c */
+	/* the last signal that a safe_copy met, and its code */
+	int32_t copy_fault, copy_fault_code;
+	uint32_t closing; /* futex, see record/part.c */
 	struct own own[OWN_MAX];
 	/* forks_differ: a child may not have all that its parent has (madvise) */
 	uint32_t own_count, forks_differ;

@@ -110,8 +110,8 @@ struct thread { /* entry.S has offsets of it by offsets.c, emitted code by trans
 	uint64_t temporary_mask; /* of sigsuspend and its kin, while has_temporary */
 	uint32_t has_temporary, syscall_retired;
 	uint64_t altstack_sp, altstack_size;
-	uint32_t altstack_flags;
-	uint32_t pending_count; /* 0 or 1 at rest; a second one may be a synchronous fault */
+	uint32_t altstack_flags; /* as they were set */
+	uint32_t pending_count;  /* 0 or 1 at rest; a second one may be a synchronous fault */
 	struct siginfo pending[2];
 	uint64_t pending_trapno[2], pending_error[2], pending_cr2[2];
 	uint64_t held; /* synchronous signals sent by kill() while the program blocks them */

@@ -16,7 +16,8 @@
  *     may read and write every register and flag, it is not a branch, and nothing else that it says of events is
  *     known. The processor decides whether it is an instruction; see describe_unknown() for which lengths are
  *     sure.
- *  5. 64-bit mode only. Near branches take 64-bit operands (as Intel's: 66 does not shorten them).
+ *  5. 64-bit mode only. Near branches take 64-bit operands (as Intel's: 66 does not shorten them; which ones it
+ *     does on AMD's, x86_is_short_branch() says).
  *  6. Where Zydis accepts an encoding, so does this decoder, but for Knights Corner's; what the manuals have since
  *     4.0 is in tools/x86_decode_gen/newer.c, and APX (its promoted instructions are in promoted.c). What it says
  *     of registers, flags and memory follows the manuals (Intel SDM, AMD APM) and the CPU where they differ: each
@@ -358,6 +359,15 @@ enum x86_decode_status x86_decode(const uint8_t *code, size_t available, struct 
 static inline uint8_t x86_flags_live_before(const struct x86_insn *insn, uint8_t live_after)
 {
 	return (uint8_t)(insn->flags_read | (live_after & ~insn->flags_killed));
+}
+
+/* A near branch whose operands and displacement have 16 bits on AMD's processors; Intel's ignore its prefix, and
+   so does the record. */
+static inline bool x86_is_short_branch(const struct x86_insn *insn)
+{
+	enum { REX_W = 8 };
+	return (insn->prefixes & X86_PREFIX_OPSIZE) && !(insn->rex & REX_W) && insn->encoding == X86_LEGACY &&
+	       insn->flow >= X86_FLOW_JCC && insn->flow <= X86_FLOW_RET && insn->flow != X86_FLOW_XBEGIN;
 }
 
 static inline bool x86_is_endbr64(const uint8_t code[4])

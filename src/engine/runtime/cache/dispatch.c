@@ -77,8 +77,7 @@ static void fetch_fault(struct thread *t, bool branched)
 	if (region && safe_copy(&byte, (const void *)address, 1))
 		address = (t->pc + X86_MAX_INSN_BYTES) & ~4095ull;
 	rt.copy_fault = 0;
-	bool mapped = safe_copy(&byte, (const void *)address, 1) ||
-		      !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
+	bool mapped = safe_copy(&byte, (const void *)address, 1) || rt.copy_fault_code == SEGV_ACCERR_;
 	if (region && rt.copy_fault == SIGBUS_) { /* behind the end of the file */
 		signal_force(t, SIGBUS_, BUS_ADRERR_, address);
 		return;
@@ -113,7 +112,7 @@ static void fault_as(struct thread *t, int trap, uint64_t error)
 static void fault_of(struct thread *t, uint64_t address, bool write)
 {
 	uint8_t byte;
-	bool mapped = !failed(sys3(SYS_mincore, address & ~4095ull, 4096, &byte));
+	bool mapped = safe_copy(&byte, (const void *)address, 1) || rt.copy_fault_code == SEGV_ACCERR_;
 	signal_force(t, SIGSEGV_, mapped ? SEGV_ACCERR_ : SEGV_MAPERR_, address);
 	if (t->pending_count)
 		t->pending_error[t->pending_count - 1] = PAGE_READ_ERROR | mapped |
@@ -437,6 +436,8 @@ static void leave_by(struct thread *t)
 				system_call(t, exit->block, exit->target);
 			else
 				system_call_32(t, exit->block, exit->target);
+			/* the way back from the kernel: the instruction that follows is executed first */
+			t->trace_skip = (t->flags & FLAG_TF) != 0;
 			exit = NULL;
 			transfer = false;
 		}

@@ -231,7 +231,8 @@ bool recover(struct thread *t)
 	}
 }
 
-/* The program single-steps itself: whether the trap's position is the beginning of one of its instructions. */
+/* The program single-steps itself: whether the trap's position is the beginning of one of its instructions, or of
+ * a rep's further iteration: then it is where the last step began. */
 bool recover_at_step(const struct thread *t)
 {
 	const uint8_t *ip = (const uint8_t *)t->raw[16];
@@ -245,9 +246,12 @@ bool recover_at_step(const struct thread *t)
 	for (unsigned i = 0; i < n; i++) {
 		if (i && marks[i].insn != marks[first].insn)
 			first = i;
-		if (marks[i].offset == offset)
-			return marks[i].kind == MARK_INSN && marks[first].offset == offset && !marks[i].spills &&
-			       marks[i].insn < rt.blocks[id].insns;
+		if (marks[i].offset != offset)
+			continue;
+		if (marks[i].kind == MARK_REP)
+			return !marks[i].spills && t->resume == (uint64_t)ip;
+		return marks[i].kind == MARK_INSN && marks[first].offset == offset && !marks[i].spills &&
+		       marks[i].insn < rt.blocks[id].insns;
 	}
 	return false;
 }

@@ -192,6 +192,8 @@ static long clone_shared(struct thread *t, uint64_t nr, uint64_t args[6], uint64
 		child->altstack_sp = t->altstack_sp;
 		child->altstack_size = t->altstack_size;
 		child->altstack_flags = t->altstack_flags;
+	} else {
+		child->altstack_flags = SS_DISABLE;
 	}
 	if (clone3_args) {
 		clone3_args[5] = child->runtime_rsp - 4096;

@@ -17,7 +17,8 @@
 #include "engine/runtime/runtime.h"
 #include "engine/runtime/thread.h"
 
-enum { SHM_REMAP_ = 040000 };
+enum { SYS_shmctl = 31, IPC_STAT_ = 2, SHM_RDONLY_ = 010000, SHM_REMAP_ = 040000, SHM_EXEC_ = 0100000 };
+enum { MAP_HUGETLB_ = 0x40000, HUGE_SHIFT = 26, HUGE_USUAL = 21 };
 enum { MADV_FREE_ = 8, MADV_DONTFORK_ = 10, MADV_WIPEONFORK_ = 18, MADV_DONTNEED_LOCKED_ = 24, MADV_GUARDS = 100 };
 #define BELOW_FROM 0x40000000ull /* arch/x86/kernel/sys_x86_64.c, find_start_end */
 #define BELOW_TO 0x80000000ull
@@ -78,10 +79,21 @@ static bool give_way(struct thread *t, uint64_t start, uint64_t length)
 
 /* ---- what changes -------------------------------------------------------------------------------- */
 
+/* What a mapping takes: whole huge pages, if it asks for such. */
+static uint64_t mapped_bytes(const uint64_t *r)
+{
+	uint64_t bytes = r[X86_RSI], flags = r[X86_R10];
+	if (!(flags & MAP_HUGETLB_) || !(flags & MAP_ANONYMOUS_))
+		return bytes;
+	unsigned shift = flags >> HUGE_SHIFT & 31; /* x86's have 2 MB or 1 GB */
+	uint64_t page = 1ull << (shift ? shift : HUGE_USUAL);
+	return (bytes + page - 1) & -page;
+}
+
 static void mapped(struct thread *t, uint64_t at)
 {
 	const uint64_t *r = t->reg;
-	uint64_t length = r[X86_RSI], flags = r[X86_R10];
+	uint64_t length = mapped_bytes(r), flags = r[X86_R10];
 	uint32_t protection = (uint32_t)r[X86_RDX] & 7;
 	long fd = flags & MAP_ANONYMOUS_ ? -1 : (long)(int)r[X86_R8];
 	if (fd >= 0) {
@@ -93,6 +105,18 @@ static void mapped(struct thread *t, uint64_t at)
 	memory_mapped(at, length, protection, (flags & 3) == 1 || (flags & 3) == 3, fd, r[X86_R9]);
 	stream_mapped(t, at, length, flags);
 	stream_objects_mapped(t, at, length, protection, flags, (long)(int)r[X86_R8], r[X86_R9]);
+}
+
+/* A segment that was attached, where /proc does not tell. */
+static void attached(const uint64_t *r, uint64_t at)
+{
+	uint64_t status[14] = {0}; /* struct shmid_ds, 112 bytes; its size is behind the permissions */
+	uint32_t flags = (uint32_t)r[X86_RDX];
+	if (!failed(sys3(SYS_shmctl, r[X86_RDI], IPC_STAT_, status)))
+		memory_mapped(at, status[6],
+			      PROT_READ_ | (flags & SHM_RDONLY_ ? 0 : PROT_WRITE_) |
+				      (flags & SHM_EXEC_ ? PROT_EXEC_ : 0),
+			      true, -1, 0);
 }
 
 /* Contents that are given up: zeros, or the file's again. Where memory is missing, it is done in what there is. */
@@ -192,7 +216,8 @@ static long change(struct thread *t, uint64_t nr)
 	case SYS_remap_file_pages:
 		inline_forget(t, 0, ADDRESS_END);
 		cache_drop_range(ADDRESS_LEAST, ADDRESS_END);
-		memory_rescan();
+		if (!memory_rescan() && nr == SYS_shmat)
+			attached(r, (uint64_t)result);
 		break;
 	}
 	(void)d;
@@ -240,8 +265,8 @@ static long change_others(struct thread *t, uint64_t nr)
 	bool wraps = end < a || (a & 4095);
 	switch (nr) {
 	case SYS_mmap:
-		if ((r[X86_R10] & (MAP_FIXED_ | MAP_FIXED_NOREPLACE_)) && !wraps && !give_way(t, a, b) &&
-		    !(r[X86_R10] & MAP_FIXED_NOREPLACE_))
+		if ((r[X86_R10] & (MAP_FIXED_ | MAP_FIXED_NOREPLACE_)) && !wraps &&
+		    !give_way(t, a, mapped_bytes(r)) && !(r[X86_R10] & MAP_FIXED_NOREPLACE_))
 			return -ENOMEM_;
 		if ((r[X86_R10] & (MAP_32BIT_ | MAP_FIXED_)) == MAP_32BIT_)
 			return change_below(t);

@@ -100,10 +100,12 @@ long signal_action(struct thread *t, uint64_t signo, uint64_t new, uint64_t old,
 {
 	struct signal_action action, before;
 	long result = 0;
-	if (size != 8 || signo < 1 || signo >= SIGNALS || (new && (signo == SIGKILL_ || signo == SIGSTOP_)))
+	if (size != 8)
 		return -EINVAL_;
 	if (new && !safe_copy(&action, (const void *)new, sizeof action))
 		return -EFAULT_;
+	if (signo < 1 || signo >= SIGNALS || (new && (signo == SIGKILL_ || signo == SIGSTOP_)))
+		return -EINVAL_;
 	while (__atomic_exchange_n(&rt.action_lock, 1, __ATOMIC_ACQUIRE))
 		__asm__ volatile("pause");
 	before = t->actions[signo];
@@ -207,7 +209,7 @@ long signal_altstack(struct thread *t, uint64_t new, uint64_t old)
 				return result;
 			t->altstack_sp = stack.sp;
 			t->altstack_size = stack.size;
-			t->altstack_flags = stack.flags & SS_AUTODISARM;
+			t->altstack_flags = stack.flags;
 		}
 	}
 	if (old && !safe_copy((void *)old, &before, sizeof before))

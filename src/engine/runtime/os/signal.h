@@ -4,6 +4,8 @@
 
 #include "engine/runtime/os/sys.h"
 
+#define SS_DISABLE 2u
+
 struct siginfo;
 struct thread;
 

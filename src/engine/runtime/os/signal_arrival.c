@@ -70,7 +70,9 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 		c->eflags &= ~PROGRAMS_FLAGS;
 		return;
 	}
-	if (sync && !in_cache && t->forced) {
+	/* uprobe(2) and uretprobe(2), made from elsewhere than the kernel's trampolines, raise it themselves */
+	bool of_call = sync && info->code == SI_KERNEL_ && ip == (uint64_t)&runtime_syscall_end;
+	if (sync && !in_cache && (t->forced || of_call)) {
 		t->forced = 0;
 		note(t, signo, info, c);
 		c->mask = ~SYNCHRONOUS_MASK;
@@ -78,7 +80,7 @@ void runtime_signal(int signo, struct siginfo *info, void *context)
 	}
 	if (sync && !in_cache) {
 		if (ip >= (uint64_t)&safe_copy && ip < (uint64_t)&safe_copy_end) {
-			rt.copy_fault = signo;
+			rt.copy_fault = signo, rt.copy_fault_code = info->code;
 			c->rip = (uint64_t)&safe_copy_fault;
 			return;
 		}

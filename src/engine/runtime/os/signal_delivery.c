@@ -62,9 +62,7 @@ static bool enter_handler(struct thread *t, int signo, const struct signal_actio
 		return false;
 	c->flags = (rt.fp_features ? UC_FP_XSTATE : 0) | UC_SIGCONTEXT_SS | UC_STRICT_RESTORE_SS;
 	c->stack_sp = t->altstack_sp;
-	c->stack_flags = t->altstack_size
-				 ? t->altstack_flags | (signal_on_altstack(t, r[X86_RSP]) ? SS_ONSTACK : 0)
-				 : SS_DISABLE;
+	c->stack_flags = t->altstack_flags;
 	c->stack_size = t->altstack_size;
 	c->rax = r[0], c->rcx = r[1], c->rdx = r[2], c->rbx = r[3], c->rsp = r[4], c->rbp = r[5], c->rsi = r[6],
 	c->rdi = r[7];
@@ -122,7 +120,7 @@ static void deliver(struct thread *t, unsigned which)
 	__atomic_store_n(&rt.action_lock, 0, __ATOMIC_RELEASE);
 	if (sync && ((t->mask & bit(signo)) || action.handler == SIG_IGN_))
 		action.handler = SIG_DFL_;
-	if (sync && (signo == SIGILL_ || signo == SIGFPE_ || (signo == SIGTRAP_ && info->code != SI_KERNEL_)))
+	if (sync && info->code != SI_KERNEL_ && (signo == SIGILL_ || signo == SIGFPE_ || signo == SIGTRAP_))
 		info->field[0] = t->pc;
 	if (signo == SIGSYS_ && info->code == 1) /* a seccomp filter's: the call's address is the program's */
 		info->field[0] = t->pc;
@@ -188,15 +186,15 @@ void signal_return(struct thread *t)
 	if (t->flags & UNSAFE_FLAGS)
 		inline_careful();
 	t->trace_skip = (t->flags & FLAG_TF) != 0;
-	if (!signal_on_altstack(t, r[X86_RSP]) || !(c.stack_flags & SS_ONSTACK)) {
+	if (!signal_on_altstack(t, r[X86_RSP])) {
 		uint32_t mode = c.stack_flags & ~SS_AUTODISARM;
 		if (mode == SS_DISABLE) {
 			t->altstack_sp = t->altstack_size = 0;
-			t->altstack_flags = SS_DISABLE;
-		} else if (c.stack_size >= 2048) {
+			t->altstack_flags = c.stack_flags;
+		} else if (mode <= SS_ONSTACK && c.stack_size >= 2048) {
 			t->altstack_sp = c.stack_sp;
 			t->altstack_size = c.stack_size;
-			t->altstack_flags = c.stack_flags & SS_AUTODISARM;
+			t->altstack_flags = c.stack_flags;
 		}
 	}
 	if (t->attention & ATTENTION_SIGNAL)

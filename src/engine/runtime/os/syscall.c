@@ -87,8 +87,11 @@ static long arch(struct thread *t, uint64_t nr)
 	}
 	if (code == ARCH_GET_GS_)
 		return safe_copy((void *)value, &t->app_gs, 8) ? 0 : -EFAULT_;
-	if (code == ARCH_SHSTK_ENABLE_) /* a shadow stack would see the cache's returns */
-		return -EOPNOTSUPP_;
+	if (code == ARCH_SHSTK_ENABLE_) { /* a shadow stack would see the cache's returns */
+		uint64_t on;
+		bool none = !rt.calls_denied && sys2(SYS_arch_prctl, ARCH_SHSTK_STATUS_, &on) == -EINVAL_;
+		return none ? -EINVAL_ : -EOPNOTSUPP_;
+	}
 	long result = call_make(t, nr);
 	if (code == ARCH_SET_FS_)
 		stream_fs_changed(t);

@@ -43,6 +43,10 @@ void decode_bytes(struct translation *tr, unsigned available, unsigned most)
 			tr->decoded.invalid = true;
 		if (status != X86_DECODE_OK)
 			return;
+		if (unlike_processors(in)) {
+			tr->decoded.invalid = true;
+			return;
+		}
 		/* alone in its block, which is made when it is to be executed (unknown.c) */
 		if ((in->class & X86_CLASS_UNKNOWN) && tr->decoded.count)
 			return;

@@ -75,9 +75,13 @@ static bool emit_block(struct emit *e, struct counter_place place, uint64_t *nex
 	/* sixteen bytes are a general protection fault (hlt), all else is #UD */
 	bool too_long = e->tr->decoded.sixteen && x86_decode(e->tr->decoded.bytes + 1, 15, &in) == X86_DECODE_OK &&
 			in.length == 15;
-	if (!too_long && !e->probe)
-		processor_refuses(e->tr->decoded.bytes, e->tr->decoded.sixteen ? 15 : e->tr->decoded.available,
-				  "an instruction of unknown length:", pc);
+	if (!too_long && !e->probe) {
+		unsigned available = e->tr->decoded.sixteen ? 15 : e->tr->decoded.available;
+		const char *why = x86_decode(e->tr->decoded.bytes, available, &in) == X86_DECODE_OK
+					  ? "a branch with 16-bit operands:"
+					  : "an instruction of unknown length:";
+		processor_refuses(e->tr->decoded.bytes, available, why, pc);
+	}
 	if (too_long) {
 		encode_hlt(&e->p);
 		encode_nop(&e->p, 1);

@@ -37,6 +37,8 @@ void copy(struct emit *e, const struct x86_insn *in, const uint8_t *code, unsign
 
 /* unknown.c: whether the instruction cannot be executed at `to` as it is */
 bool unknown_needs_moving(const struct x86_insn *in, uint64_t pc, uint64_t to);
+/* Whether this processor executes it in another way than the decoder says, or not at all. */
+bool unlike_processors(const struct x86_insn *in);
 /* Whether xbegin begins or aborts something, and is not #UD; the processor is asked once, and not by a probe. */
 bool processor_has_transactions(bool probe);
 

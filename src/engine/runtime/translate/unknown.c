@@ -1,11 +1,15 @@
 /*
- * Instructions without a row in the decoder's tables: a processor may be newer than this file.
+ * Instructions without a row in the decoder's tables, for a processor may be newer than this file; and those that
+ * it executes in another way than the tables say, or not at all, where the engine would hide that.
  *
  *   length sure, operand reached as it is     the bytes are executed as they are: the processor knows whether they are an instruction,
  *                                             and raises #UD itself (x86_decode: X86_CLASS_UNKNOWN)
  *   length not sure, or an operand that would
  *   have to be reached in another way         the processor is asked (processor_knows). It raises #UD: so does the block.
  *                                             Else the program ends with a message that names the bytes
+ *   APX's prefix, gs's base, a branch with
+ *   16-bit operands (66; Intel's have none)   likewise, where the processor has no APX, no such instruction, such
+ *                                             operands: branches and gs are the engine's own
  *
  * What always holds:
  *  1. Nothing of the program's is changed by asking: every register is zero but the mask of signals, and no memory
@@ -63,6 +67,44 @@ static bool processor_knows(const uint8_t *bytes, unsigned available)
 		answer = try_bytes((uint8_t *)page, bytes, n);
 	sys2(SYS_munmap, page, 2 * PAGE);
 	return answer == ANSWER_KNOWN;
+}
+
+/* AMD's: rip gets 16 bits, a return address has so many. */
+static bool processor_shortens_branches(void)
+{
+	static const uint8_t jump[] = {0x66, 0xeb, 0};
+	static int8_t answer;
+	if (!answer)
+		answer = processor_knows(jump, sizeof jump) && trial.rip <= 0xffff ? 1 : -1;
+	return answer > 0;
+}
+
+static bool processor_has_rex2(void)
+{
+	static const uint8_t nop[] = {0xd5, 0, 0x90};
+	static int8_t answer;
+	if (!answer)
+		answer = processor_knows(nop, sizeof nop) ? 1 : -1;
+	return answer > 0;
+}
+
+/* And the kernel lets programs use it. */
+static bool processor_has_gs_base(void)
+{
+	static const uint8_t rdgsbase[] = {0xf3, 0x0f, 0xae, 0xc8};
+	static int8_t answer;
+	if (!answer)
+		answer = processor_knows(rdgsbase, sizeof rdgsbase) ? 1 : -1;
+	return answer > 0;
+}
+
+bool unlike_processors(const struct x86_insn *in)
+{
+	if (in->has_rex2 && !processor_has_rex2())
+		return true;
+	if (in->special == X86_SPECIAL_RDGSBASE || in->special == X86_SPECIAL_WRGSBASE)
+		return !processor_has_gs_base();
+	return x86_is_short_branch(in) && processor_shortens_branches();
 }
 
 bool processor_refuses(const uint8_t *bytes, unsigned available, const char *why, uint64_t pc)

@@ -1,6 +1,7 @@
-/* fact: code that is moved while no descriptor is free runs where it is then, and so does what is written there */
+/* fact: code that is moved, or attached, while no descriptor is free runs where it is then, and so does what is written there */
 #include "trap.h"
 #include <sys/resource.h>
+#include <sys/shm.h>
 
 #define PAGE 4096
 
@@ -40,5 +41,13 @@ int main(void)
 	fact(second != shared && call_code(second) == 6 && call_code(shared) == 6, "and at a second place");
 	write_return(second, 7);
 	fact_equal(call_code(shared), 7, "what is written there runs here");
+	int id = shmget(IPC_PRIVATE, 2 * PAGE, 0600); /* -1 where there is no System V memory */
+	char *attached = id == -1 ? shared : shmat(id, NULL, SHM_EXEC);
+	if (id != -1)
+		shmctl(id, IPC_RMID, NULL);
+	write_return(attached, 8);
+	fact_equal(call_code(attached), 8, "a segment that is attached runs");
+	write_return(attached, 9);
+	fact_equal(call_code(attached), 9, "and what is written there");
 	return trap_done();
 }

@@ -1,4 +1,4 @@
-/* fact: the trap flag single-steps the program through its own instructions, one SIGTRAP each */
+/* fact: the trap flag single-steps the program through its own instructions, one SIGTRAP each, and one for each iteration of a rep */
 #include "trap.h"
 
 static long steps, seen[64];
@@ -9,6 +9,46 @@ static void handler(int signal, siginfo_t *info, void *context)
 	if (steps < 64)
 		seen[steps] = info->si_code == TRAP_TRACE ? r[REG_RIP] : -1;
 	steps++;
+}
+
+static void as_expected(char *const *expected, long n, const char *text)
+{
+	bool right = steps == n + 3; /* pushf, and, popf */
+	for (long i = 0; i < n; i++)
+		right &= seen[i] == (long)expected[i];
+	for (long i = 0; !right && i < steps && i < 64; i++)
+		dprintf(2, "# %s %ld: %lx, expected %lx\n", text, i, seen[i], i < n ? (long)expected[i] : 0);
+	fact(right, text);
+	steps = 0;
+}
+
+#define STEPPED(setup, code)                                                                                      \
+	asm volatile("sub $128, %%rsp; " setup "; pushfq; orl $0x100, (%%rsp); popfq\n" code                      \
+		     "; pushfq; andl $~0x100, (%%rsp); popfq; nop; nop; add $128, %%rsp" ::                        \
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "cc", "memory")
+
+char from_area[64], to_area[64];
+extern char rep_1[], rep_2[], rep_3[], repe_1[], repe_2[], zero_1[], zero_2[];
+static void repeated(void)
+{
+	STEPPED("lea from_area(%%rip), %%rsi; lea to_area(%%rip), %%rdi; mov $3, %%ecx",
+		"nop\nrep_1: rep movsb\nrep_2: nop\nrep_3:");
+	as_expected((char *[]){ rep_1, rep_1, rep_1, rep_2, rep_3 }, 5, "a rep shows itself until its last iteration");
+	STEPPED("lea from_area(%%rip), %%rsi; lea to_area(%%rip), %%rdi; movb $1, 1(%%rsi); mov $9, %%ecx",
+		"nop\nrepe_1: repe cmpsb\nrepe_2:");
+	as_expected((char *[]){ repe_1, repe_1, repe_2 }, 3, "also one that ends by what it finds");
+	STEPPED("xor %%ecx, %%ecx", "nop\nzero_1: rep stosb\nzero_2:");
+	as_expected((char *[]){ zero_1, zero_2 }, 2, "one without an iteration is one step");
+}
+
+/* The kernel is left to the instruction behind the call, which is executed before the flag is looked at. */
+extern char call_1[], call_2[], call_3[], again_1[], again_2[], again_3[];
+static void calls(void)
+{
+	STEPPED("mov $39, %%eax", "nop\ncall_1: syscall; nop\ncall_2: nop\ncall_3:");
+	as_expected((char *[]){ call_1, call_2, call_3 }, 3, "a call and what is behind it are one step");
+	STEPPED("mov $2, %%ebx", "again_1: mov $39, %%eax\nagain_2: syscall; dec %%ebx\nagain_3: jnz again_1");
+	as_expected((char *[]){ again_2, again_3, again_1, again_2, again_3, again_3 + 2 }, 6, "also in a loop");
 }
 
 extern char step_1[], step_2[], step_3[], step_4[], step_5[], step_6[];
@@ -27,5 +67,8 @@ int main(void)
 	fact(right, "each step shows the next instruction's address");
 	/* after step_5: the jump's target, then pushf, and, popf (its trap is taken by the old flag) */
 	fact_equal(steps, 8 + 1 + 3, "one SIGTRAP for each instruction and none afterwards");
+	steps = 0;
+	repeated();
+	calls();
 	return trap_done();
 }

@@ -76,5 +76,10 @@ int main(void)
 	if (!sigsetjmp(back, 1))
 		raise(SIGUSR1);
 	fact(faults == 1 && count == 0, "or a handler of SIGSEGV's takes it");
+	void *unreadable = (void *)8;
+	fact(syscall(SYS_rt_sigaction, SIGKILL, unreadable, NULL, 8) == -1 && errno == EFAULT, "an action that cannot be read is refused first");
+	fact(syscall(SYS_rt_sigaction, 99, unreadable, NULL, 8) == -1 && errno == EFAULT, "whatever the signal");
+	fact(syscall(SYS_rt_sigaction, 99, unreadable, NULL, 4) == -1 && errno == EINVAL, "but behind a size that is not the kernel's");
+	fact(syscall(SYS_rt_sigaction, SIGKILL, NULL, &seen, 8) == 0 && seen.handler == SIG_DFL, "SIGKILL's can be read");
 	return trap_done();
 }
