@@ -13,7 +13,7 @@
  * 4. The child shares tare's memory until its exec, as vfork(2)'s does: to copy the tables of tare's memory and to
  *    give the copy up again takes as long as a short program (measured: 1.0 ms against 0.5). Unlike vfork's, tare
  *    goes on beside it while it is held. So the child has a stack of its own; until it has said "held", tare
- *    waits; from then on it makes system calls, and touches nothing else.
+ *    waits; from then on it makes system calls, and touches nothing else. launch_now()'s has some of tare's stack.
  * 5. A program for another process group is born in it: tare goes there first, and leaves by a session of its own.
  *
  * The search of PATH is that of execvp(3) and env(1): in the PATH that the program will have. */
@@ -25,6 +25,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -40,7 +41,8 @@
 
 extern char **environ;
 
-enum { STACK_BYTES = 64 * 1024 }; /* the child's */
+/* the child's; of one that runs while tare sleeps, in tare's own */
+enum { STACK_BYTES = 64 * 1024, STACK_NOW_BYTES = 32 * 1024 };
 
 /* What the child says when it is held, just before it executes, and once more when it could not. */
 struct word {
@@ -236,6 +238,7 @@ struct held {
 	/* launch_now(): the child's last word, and CLOCK_MONOTONIC then */
 	struct word last;
 	struct timespec at_exec;
+	bool handlers_away; /* the kernel has put them away */
 };
 
 /* No frame of the child's may be noted as one of tare's. */
@@ -355,7 +358,8 @@ IN_CHILD _Noreturn static void execute(const struct held *held, int go_fd, int f
 /* Tare waits meanwhile: errno is the child's. False: word says why. */
 IN_CHILD static bool become(struct held *held, struct word *word)
 {
-	put_handlers_away();
+	if (!held->handlers_away)
+		put_handlers_away();
 	word->stream = move_streams(held->command);
 	word->os_errno = word->stream < 0 ? 0 : errno;
 	if (word->stream < 0 && held->command->reproducible && !make_reproducible(&held->mask)) {
@@ -391,7 +395,59 @@ IN_CHILD static int child_now(void *context)
 	leave(127);
 }
 
+/* clone3(2) of this thread into function(context), which does not return, on a stack whose ends are aligned. The C
+ * library has no call for it. The child's id, or the negative error. */
+static long clone_into(struct clone_args *how, int (*function)(void *), void *context)
+{
+#if defined(__x86_64__)
+	long value;
+	__asm__ volatile("syscall\n\t"
+			 "test %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "mov %[context], %%rdi\n\t"
+			 "call *%[function]\n\t"
+			 "ud2\n"
+			 "1:"
+			 : "=a"(value)
+			 : "a"(SYS_clone3), "D"(how),
+			   "S"(sizeof *how), [function] "r"(function), [context] "r"(context)
+			 : "rcx", "r11", "memory");
+	return value;
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = SYS_clone3, x0 __asm__("x0") = (long)how, x1 __asm__("x1") = sizeof *how;
+	__asm__ volatile("svc 0\n\t"
+			 "cbnz x0, 1f\n\t"
+			 "mov x0, %[context]\n\t"
+			 "blr %[function]\n\t"
+			 "brk 0\n"
+			 "1:"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), [function] "r"(function), [context] "r"(context)
+			 : "x30", "memory");
+	return x0;
+#endif
+}
+
 /* ---- the parent ---- */
+
+/* Tare sleeps until the child's exec. clone3(2) puts the handlers away at once, where 71 system calls of the child
+ * do so one by one; the kernels before 5.5 and some seccomp filters refuse it. */
+static pid_t clone_now(struct held *held)
+{
+	_Alignas(16) char stack[STACK_NOW_BYTES];
+	struct clone_args how = {.flags = CLONE_VM | CLONE_VFORK | CLONE_CLEAR_SIGHAND,
+				 .exit_signal = SIGCHLD,
+				 .stack = (uint64_t)(uintptr_t)stack,
+				 .stack_size = sizeof stack};
+	held->handlers_away = true;
+	long pid = clone_into(&how, child_now, held);
+	if (pid != -ENOSYS && pid != -EINVAL && pid != -EPERM) {
+		errno = pid < 0 ? (int)-pid : 0;
+		return pid < 0 ? -1 : (pid_t)pid;
+	}
+	held->handlers_away = false;
+	return clone(child_now, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, held);
+}
 
 static void held_free(struct held *held)
 {
@@ -408,7 +464,7 @@ static void held_free(struct held *held)
 	free(held);
 }
 
-/* now: for launch_now(), which needs no channels. */
+/* now: for launch_now(), which needs no channels and no stack. */
 static struct held *held_new(const struct command *command, bool now, struct error *err)
 {
 	struct held *held = calloc(1, sizeof *held);
@@ -428,6 +484,8 @@ static struct held *held_new(const struct command *command, bool now, struct err
 		}
 		held->environment = held->padded;
 	}
+	if (now)
+		return held;
 	void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1,
 			   0);
 	if (stack == MAP_FAILED) {
@@ -435,7 +493,7 @@ static struct held *held_new(const struct command *command, bool now, struct err
 		goto fail;
 	}
 	held->stack = stack;
-	if (now || (open_channel(held->go) && open_channel(held->failed)))
+	if (open_channel(held->go) && open_channel(held->failed))
 		return held;
 	error_set_errno(err, errno == EMFILE || errno == ENFILE ? ERROR_LIMIT : ERROR_SYSTEM, errno,
 			"cannot start '%s' (socketpair(2))", command->argv[0]);
@@ -563,7 +621,7 @@ bool launch_now(const struct command *command, struct launch *out, struct error 
 	sigprocmask(SIG_SETMASK, &all, &held->mask);
 	const sigset_t mask = held->mask; /* the child may choose another one */
 	join_group(command);
-	pid_t pid = clone(child_now, held->stack + STACK_BYTES, CLONE_VM | CLONE_VFORK | SIGCHLD, held);
+	pid_t pid = clone_now(held);
 	int reason = errno;
 	leave_session(command);
 	sigprocmask(SIG_SETMASK, &mask, NULL);

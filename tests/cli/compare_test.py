@@ -121,6 +121,12 @@ ok("too few runs for 1 comparison: " in " ".join(it.out.split()), "one compariso
 it = tare("compare", "--on", WIDE, "-r", "1", "-w", "0", "-e", "stores", "true", "true")
 ok("1 run of each" in " ".join(it.out.split()), "nor is one run 1 runs", it)
 
+# ---- programs start where the newest way to start them is refused ----
+for name, call in ("clone3", 435), ("no call", 0xfffff):
+    it = tare("compare", "-e", EVENTS, "-r", "3", "--ignore-failure", "true", "sh -c 'kill -USR1 $$'", preexec_fn=lambda call=call: refuse(call))
+    ok(it.code == 0 and "page-faults" in it.out and "B: every run: killed by signal 10" in it.out,
+       f"with {name} refused by a seccomp filter, commands run, and signals have their defaults", it)
+
 # ---- a store that cannot be made ----
 it = tare("compare", "-e", EVENTS, "-r", "3", "true", "true", "true", env=environment(TARE_STORE="/proc/none/tare.db"))
 ok(it.code == 0 and it.err.count("not kept") == 1 and "this comparison's runs are not kept: " in it.err, "why runs are not kept is said once, not for each command", it)
