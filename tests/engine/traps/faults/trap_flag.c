@@ -41,7 +41,18 @@ static void repeated(void)
 	as_expected((char *[]){ zero_1, zero_2 }, 2, "one without an iteration is one step");
 }
 
-/* The kernel is left to the instruction behind the call, which is executed before the flag is looked at. */
+/* The kernel is left to the instruction behind the call, which is executed before the flag is looked at. Where it is left by FRED's
+   instructions (Linux 6.9), the call itself may be a step. */
+static bool has_fred(void)
+{
+	static char text[1 << 16];
+	int file = open("/proc/cpuinfo", O_RDONLY);
+	ssize_t bytes = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+	if (file >= 0)
+		close(file);
+	return bytes > 0 && strstr(text, " fred ") != NULL;
+}
+
 extern char call_1[], call_2[], call_3[], again_1[], again_2[], again_3[];
 static void calls(void)
 {
@@ -69,6 +80,7 @@ int main(void)
 	fact_equal(steps, 8 + 1 + 3, "one SIGTRAP for each instruction and none afterwards");
 	steps = 0;
 	repeated();
-	calls();
+	if (!has_fred())
+		calls();
 	return trap_done();
 }

@@ -42,7 +42,7 @@ int main(void)
 	on_signal(SIGUSR1, handler, SA_ONSTACK);
 	on_signal(SIGUSR2, handler, 0);
 	raise(SIGUSR1);
-	fact(flags == 0 && bytes == 0, "before one is set there are no flags");
+	fact(bytes == 0, "before one is set there is none"); /* its flags are those that the process which executed this one had */
 	static const unsigned hows[] = { 0, SS_ONSTACK, SS_AUTODISARM, SS_AUTODISARM | SS_ONSTACK };
 	for (unsigned i = 0; i < 4; i++)
 		for (int signal = SIGUSR1; signal <= SIGUSR2; signal += SIGUSR2 - SIGUSR1) {
