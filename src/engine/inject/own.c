@@ -1,22 +1,17 @@
 #include "engine/inject/own.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/inject/descriptor.h"
+
 struct message {
 	uint64_t parent;
 	uint32_t index, unused;
-};
-
-union control {
-	char room[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr align;
 };
 
 bool own_sockets(int pair[2])
@@ -29,37 +24,12 @@ bool own_sockets(int pair[2])
 	return true;
 }
 
-static bool tell(int socket, const struct message *message, int fd)
-{
-	union control control = {{0}};
-	struct iovec vector = {(void *)message, sizeof *message};
-	struct msghdr m = {.msg_iov = &vector,
-			   .msg_iovlen = 1,
-			   .msg_control = control.room,
-			   .msg_controllen = sizeof control.room};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-	*c = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof fd)};
-	memcpy(CMSG_DATA(c), &fd, sizeof fd);
-	return sendmsg(socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof *message;
-}
-
 int own_next(int socket, uint64_t *parent, uint32_t *index)
 {
 	struct message message;
-	union control control = {{0}};
-	struct iovec vector = {&message, sizeof message};
-	struct msghdr m = {.msg_iov = &vector,
-			   .msg_iovlen = 1,
-			   .msg_control = control.room,
-			   .msg_controllen = sizeof control.room};
-	int fd = -1;
-	ssize_t got;
-	while ((got = recvmsg(socket, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT)) < 0 && errno == EINTR)
-		continue;
-	if (got != (ssize_t)sizeof message || control.align.cmsg_type != SCM_RIGHTS ||
-	    control.align.cmsg_len != CMSG_LEN(sizeof fd))
+	int fd;
+	if (descriptor_receive(socket, &message, sizeof message, MSG_DONTWAIT, &fd) != DESCRIPTOR_CAME)
 		return -1;
-	memcpy(&fd, CMSG_DATA(&control.align), sizeof fd);
 	*parent = message.parent, *index = message.index;
 	return fd;
 }
@@ -81,7 +51,7 @@ static bool is_record(int fd)
 bool own_take(const struct takeover *how, uint32_t index, pid_t tid, struct takeover *own)
 {
 	char path[64];
-	struct stat parent;
+	struct stat parent = {0};
 	const struct record_process *process = &how->processes[index];
 	snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)tid,
 		 (int)__atomic_load_n(&process->own_fd, __ATOMIC_RELAXED));
@@ -94,8 +64,8 @@ bool own_take(const struct takeover *how, uint32_t index, pid_t tid, struct take
 	own->fd = fd;
 	own->record = memory;
 	own->processes = (struct record_process *)((char *)memory + RECORD_PROCESSES_OFFSET);
-	if (memory != MAP_FAILED &&
-	    tell(how->own_socket, &(struct message){.parent = parent.st_ino, .index = index}, fd))
+	const struct message message = {.parent = parent.st_ino, .index = index};
+	if (memory != MAP_FAILED && descriptor_send(how->own_socket, &message, sizeof message, fd, MSG_DONTWAIT))
 		return true;
 	if (memory != MAP_FAILED)
 		munmap(memory, RECORD_SPACE_OFFSET);

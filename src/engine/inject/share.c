@@ -1,6 +1,5 @@
 #include "engine/inject/share.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/test_option.h"
+#include "engine/inject/descriptor.h"
 
 /* So many of a program's images that are watched have to end before it is made. Measured: making costs what three
  * to four images gain by it, so that a run that ends right then has lost less than a tenth, and one that goes on
@@ -22,47 +22,16 @@ struct made {
 	uint64_t image_bytes, setup_offset;
 };
 
-union made_control {
-	char room[CMSG_SPACE(sizeof(int))];
-	struct cmsghdr align;
-};
-
-static bool send_made(int socket, const struct takeover *fresh)
-{
-	struct made made = {fresh->image_bytes, fresh->setup_offset};
-	struct iovec vector = {&made, sizeof made};
-	union made_control control = {{0}};
-	struct msghdr message = {.msg_iov = &vector,
-				 .msg_iovlen = 1,
-				 .msg_control = control.room,
-				 .msg_controllen = sizeof control.room};
-	control.align = (struct cmsghdr){
-		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
-	memcpy(CMSG_DATA(&control.align), &fresh->image_fd, sizeof(int));
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof made;
-}
-
 /* False: the maker is still at work. */
 static bool receive_made(int socket, bool wait, struct takeover *how)
 {
 	struct made made;
-	struct iovec vector = {&made, sizeof made};
-	union made_control control = {{0}};
-	struct msghdr message = {.msg_iov = &vector,
-				 .msg_iovlen = 1,
-				 .msg_control = control.room,
-				 .msg_controllen = sizeof control.room};
-	ssize_t got;
 	int fd;
-	do
-		got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | (wait ? 0 : MSG_DONTWAIT));
-	while (got < 0 && errno == EINTR);
-	if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-		return false;
-	if (got != (ssize_t)sizeof made || control.align.cmsg_type != SCM_RIGHTS ||
-	    control.align.cmsg_len != CMSG_LEN(sizeof fd))
-		return true; /* it has made none */
-	memcpy(&fd, CMSG_DATA(&control.align), sizeof fd);
+	switch (descriptor_receive(socket, &made, sizeof made, wait ? 0 : MSG_DONTWAIT, &fd)) {
+	case DESCRIPTOR_NOT_YET: return false;
+	case DESCRIPTOR_NONE: return true; /* it has made none */
+	case DESCRIPTOR_CAME: break;
+	}
 	if (how->renewed)
 		close(how->image_fd);
 	else
@@ -141,8 +110,10 @@ static void be_maker(int socket, pid_t parent, const struct takeover *how, share
 	while ((fd = open("/dev/null", O_RDWR)) >= 0 && fd <= STDERR_FILENO) /* closed by the attendant */
 		continue;
 	close(fd);
-	if (make(arg, how, entries, n, &fresh))
-		send_made(socket, &fresh);
+	if (make(arg, how, entries, n, &fresh)) {
+		const struct made made = {fresh.image_bytes, fresh.setup_offset};
+		descriptor_send(socket, &made, sizeof made, fresh.image_fd, 0);
+	}
 	_exit(0);
 }
 

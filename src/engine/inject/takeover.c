@@ -34,6 +34,7 @@
 #include <unistd.h>
 
 #include "base/test_option.h"
+#include "engine/inject/descriptor.h"
 #include "engine/inject/injection.h"
 #include "engine/wire/start.h"
 #include "engine/x86/encode.h"
@@ -201,20 +202,7 @@ struct receiving {
 	} control;
 };
 
-static bool send_descriptor(int peer, int fd)
-{
-	struct receiving r = {0};
-	r.vector = (struct iovec){&r.byte, 1};
-	r.message = (struct msghdr){.msg_iov = &r.vector,
-				    .msg_iovlen = 1,
-				    .msg_control = r.control.room,
-				    .msg_controllen = sizeof r.control.room};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&r.message);
-	*c = (struct cmsghdr){
-		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
-	memcpy(CMSG_DATA(c), &fd, sizeof fd);
-	return sendmsg(peer, &r.message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
-}
+static bool send_descriptor(int peer, int fd) { return descriptor_send(peer, "", 1, fd, MSG_DONTWAIT); }
 
 /* Receives in the process what was sent to its socket; the descriptor there. */
 static int64_t receive_descriptor(struct borrower *in, uint64_t scratch, int64_t theirs)
