@@ -386,8 +386,8 @@ static bool add_arc_to_function(struct breakdown_build *build, const struct loca
 	return true;
 }
 
-/* A place in no function is a row of its own; to most of them no call leads, and to others control comes
- * otherwise, too. False when memory ran out. */
+/* A place in no function is a row of its own; to most of them no call leads, and to others control also
+ * comes otherwise. False when memory ran out. */
 static bool end_functions(struct breakdown *b, const struct nested_row_arc *arcs, size_t n_arcs)
 {
 	bool *nested = calloc(b->n_rows + 1, sizeof *nested);

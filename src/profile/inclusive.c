@@ -40,7 +40,7 @@ static bool add_to_functions(struct named_profile *out, const struct profile *p)
 		for (size_t e = 0; e < p->n_events; e++) {
 			struct named_count *count = &functions->rows[i].counts[e];
 			/* a place in no function is a row of its own; to most of them no call leads, and to
-			 * others control comes otherwise, too */
+			 * others control also comes otherwise */
 			count->nested = nested[i] || (count->inclusive && count->inclusive < count->self);
 			if (count->nested || !count->inclusive)
 				count->inclusive = count->self;
