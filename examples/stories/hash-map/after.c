@@ -1,11 +1,12 @@
-/* before.c with open addresses: the entries stand in the table itself, and the next one to look at is the one behind. */
+/* before.c with open addresses: the entries stand in the table itself, no wider than what is looked for, and the next one to look at is the one
+ * behind. What else the user stored would be in an array of its own, which no search reads. */
 #include <stdint.h>
 #include <stdio.h>
 
-enum { ENTRIES = 1 << 18, KEYS = 100000, LOOKUPS = 200000 };
+enum { ENTRIES = 1 << 17, KEYS = 100000, LOOKUPS = 200000 };
 
 struct entry {
-	uint64_t key, value; /* key: one more than the user's; 0 is free */
+	uint32_t key, value; /* key: one more than the user's; 0 is free */
 };
 
 static struct entry table[ENTRIES] __attribute__((aligned(4096)));
