@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of all instructions: events whose cost is not known are worth a word from here on. */
 static const double OFTEN = 0.01;
@@ -41,21 +42,54 @@ bool advice_is_worth(double seconds, double of)
 
 bool advice_is_often(const struct giving *g, double count) { return count >= OFTEN * g->instructions; }
 
-void advice_say(struct giving *g, const char *rule, double seconds, const char *text, const char *evidence)
+static const char no_lines[] = "its code has no line numbers: compile it with -g";
+
+void advice_say_at(struct giving *g, const char *rule, double seconds, const char *text, const char *evidence,
+		   const struct advice_line *line)
 {
 	struct arena *arena = &g->e->arena;
 	struct explained_advice new = {
 		.rule = rule, .seconds = seconds, .share = seconds / g->whole, .text = text};
 	new.evidence = evidence;
-	if (g->row) {
-		new.line = g->row->line;
-		new.file = g->row->file ? arena_strdup(arena, g->row->file) : NULL;
-		new.function = *g->row->function ? arena_strdup(arena, g->row->function) : NULL;
+	new.of_function = g->row && !g->row->line;
+	if (g->row && *g->row->function)
+		new.function = arena_strdup(arena, g->row->function);
+	if (line->file && line->line) {
+		new.line = line->line;
+		new.file = arena_strdup(arena, line->file);
+	} else {
+		new.why_no_line = arena_strdup(arena, line->why_none ? line->why_none : no_lines);
 	}
-	if (!text || !evidence ||
-	    (g->row && ((*g->row->function && !new.function) || (g->row->file && !new.file))) ||
-	    !vec_push(&g->e->advice, new))
+	if (!text || !evidence || (g->row && *g->row->function && !new.function) ||
+	    (!new.file && !new.why_no_line) || !vec_push(&g->e->advice, new))
 		g->failed = true;
+}
+
+struct advice_line advice_line_of(const struct evidence_row *row)
+{
+	return row ? (struct advice_line){row->file, row->line, NULL} : (struct advice_line){0};
+}
+
+void advice_say(struct giving *g, const char *rule, double seconds, const char *text, const char *evidence)
+{
+	const struct advice_line line = advice_line_of(g->row);
+	advice_say_at(g, rule, seconds, text, evidence, &line);
+}
+
+const struct evidence_row *advice_most(const struct giving *g, enum evidence kind, const char *function)
+{
+	const struct evidence_row *most = NULL;
+	double of_most = 0;
+	for (size_t i = 0; i < g->evidence->rows.count; i++) {
+		const struct evidence_row *row = &g->evidence->rows.items[i];
+		double of = evidence_count(g->evidence, row, kind);
+		if (!row->file || !row->line || !(of > of_most) ||
+		    (function && strcmp(row->function, function) != 0))
+			continue;
+		most = row;
+		of_most = of;
+	}
+	return most;
 }
 
 /* ---- of the whole program ---- */
@@ -63,6 +97,15 @@ void advice_say(struct giving *g, const char *rule, double seconds, const char *
 static double cause_seconds(const struct explanation *e, enum cause cause)
 {
 	return e->causes[cause].known ? e->causes[cause].seconds.typical : NAN;
+}
+
+static double whole_of(const struct explanation *e) { return e->has_measured ? e->total_s : e->sum_typical; }
+static double busy_of(const struct explanation *e) { return e->has_measured ? e->cpu_s : e->sum_typical; }
+
+bool advice_wants_waits(const struct explanation *e)
+{
+	return advice_is_worth(cause_seconds(e, CAUSE_LOCKS), whole_of(e)) ||
+	       advice_is_worth(cause_seconds(e, CAUSE_FAULTS), busy_of(e));
 }
 
 /* Is the same memory faulted in again and again? Each page may fault twice: it is read first, which maps the
@@ -97,24 +140,25 @@ static void faults(struct giving *g)
 					    memory->mapped_most_bytes / 1e6);
 	switch (touching(memory, count, page)) {
 	case TOUCHED_AGAIN:
-		advice_say(g, "memory-again", seconds,
-			   "Reuse the memory instead of giving it back: the kernel clears and maps the same pages "
-			   "again and again.",
-			   evidence);
+		advice_say_at(
+			g, "memory-again", seconds,
+			"Reuse the memory instead of giving it back: the kernel clears and maps the same pages "
+			"again and again.",
+			evidence, &g->facts->faulting);
 		break;
 	case TOUCHED_ONCE:
-		advice_say(g, "first-touch", seconds,
-			   "Touch less memory, or ask for huge pages (madvise(2), MADV_HUGEPAGE): the time is "
-			   "that of first touches.",
-			   evidence);
+		advice_say_at(g, "first-touch", seconds,
+			      "Touch less memory, or ask for huge pages (madvise(2), MADV_HUGEPAGE): the time is "
+			      "that of first touches.",
+			      evidence, &g->facts->faulting);
 		break;
 	case TOUCHED_UNKNOWN:
-		advice_say(g, "page-faults", seconds,
-			   "Find the lines that touch memory ('tare explain --waits' has page faults by line). "
-			   "Whether they touch new memory or the same again, these counts do not tell: reuse "
-			   "memory that is given back; touch less, or ask for huge pages (madvise(2), "
-			   "MADV_HUGEPAGE).",
-			   evidence);
+		advice_say_at(g, "page-faults", seconds,
+			      "Find the lines that touch memory ('tare explain --waits' has page faults by line). "
+			      "Whether they touch new memory or the same again, these counts do not tell: reuse "
+			      "memory that is given back; touch less, or ask for huge pages (madvise(2), "
+			      "MADV_HUGEPAGE).",
+			      evidence, &g->facts->faulting);
 		break;
 	}
 }
@@ -123,12 +167,14 @@ static void locks(struct giving *g)
 {
 	double seconds = cause_seconds(g->e, CAUSE_LOCKS);
 	if (advice_is_worth(seconds, g->whole))
-		advice_say(g, "lock-waiting", seconds,
-			   "Hold the lock for a shorter time, or divide what it protects: threads wait for each "
-			   "other.",
-			   arena_printf(&g->e->arena,
-					"Threads waited %.3g s for locks, of %.3g s of all threads together.",
-					seconds, g->whole));
+		advice_say_at(
+			g, "lock-waiting", seconds,
+			"Hold the lock for a shorter time, or divide what it protects: threads wait for each "
+			"other.",
+			arena_printf(&g->e->arena,
+				     "Threads waited %.3g s for locks, of %.3g s of all threads together.",
+				     seconds, g->whole),
+			&g->facts->waiting);
 }
 
 static int by_time(const void *a, const void *b)
@@ -139,13 +185,16 @@ static int by_time(const void *a, const void *b)
 	return (a_s < b_s) - (a_s > b_s);
 }
 
-static double whole_of(const struct explanation *e) { return e->has_measured ? e->total_s : e->sum_typical; }
-static double busy_of(const struct explanation *e) { return e->has_measured ? e->cpu_s : e->sum_typical; }
-
 static double instructions_of(const struct explanation *e)
 {
 	const struct explained_cause *computing = &e->causes[CAUSE_COMPUTING];
 	return computing->n_parts && computing->parts[0].counted ? computing->parts[0].count : NAN;
+}
+
+bool advice_wants_locking(const struct explanation *e, const struct evidence_rows *evidence)
+{
+	double all = evidence_sum(evidence, EVIDENCE_LOCKED);
+	return all > 0 && all >= OFTEN * instructions_of(e);
 }
 
 /* Does it have a first part without a cost, that is often enough to be worth a word? */

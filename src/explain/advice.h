@@ -19,6 +19,13 @@
 #define ADVICE_SHARE 0.05
 #define ADVICE_SECONDS 1e-3
 
+/* The line of the program behind what rows do not tell; file NULL: none is known, and why. */
+struct advice_line {
+	const char *file;
+	unsigned line;
+	const char *why_none;
+};
+
 /* The machine that evidence was counted on, and its costs. */
 struct advice_facts {
 	unsigned levels;
@@ -29,10 +36,19 @@ struct advice_facts {
 	double way_bytes[2];   /* of L1, L2: addresses so far apart share a set; 0: there is none */
 	double tlb_entries;    /* of the first TLB for data; 0: there is none */
 	struct memory_seen memory; /* of the program as it is */
+	/* where it waits for locks longest; where most of its page faults are; what the C library's locked
+	 * instructions are called from */
+	struct advice_line waiting, faulting, locking;
 };
 
 /* What the explanation's causes make worth counting by line. */
 struct evidence_wish advice_wish(const struct explanation *e, unsigned levels);
+
+/* Will rules speak of waiting for locks, of page faults? Then their lines are worth an execution that is
+ * sampled. */
+bool advice_wants_waits(const struct explanation *e);
+/* Of locked instructions, by these rows? Then the lines that they are called from are worth one. */
+bool advice_wants_locking(const struct explanation *e, const struct evidence_rows *evidence);
 
 /* Adds to e->advice. functions: the rows that evidence_want_functions() asked for, by function. */
 bool advice_give(struct explanation *e, const struct evidence_rows *evidence,

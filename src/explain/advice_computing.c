@@ -73,19 +73,26 @@ static double of_function(const struct giving *g, const struct evidence_row *row
 }
 
 /* Of all functions. Threads that wait by running count otherwise in each execution: shares are of this one. */
-static double of_functions(const struct giving *g, enum evidence kind)
-{
-	double sum = 0;
-	for (size_t i = 0; i < g->functions->rows.count; i++)
-		sum += of_function(g, &g->functions->rows.items[i], kind);
-	return sum;
-}
+static double of_functions(const struct giving *g, enum evidence kind) { return evidence_sum(g->functions, kind); }
 
 /* Seconds of so many of the functions' instructions, in the execution that is explained. */
 static double computing_seconds(const struct giving *g, double instructions)
 {
 	double all = of_functions(g, EVIDENCE_INSTRUCTIONS);
 	return all > 0 ? instructions / all * g->instructions * advice_typical(g, OPERATION_INSTRUCTION) : NAN;
+}
+
+/* The line that has most of it. What is inlined has another name by line: then the one that has most of all, if it
+ * has more than all other functions together, so that it is in this one. */
+static struct advice_line line_in(const struct giving *g, const struct evidence_row *function, enum evidence kind)
+{
+	const struct evidence_row *most = advice_most(g, kind, function->function);
+	if (!most) {
+		double others = of_functions(g, kind) - of_function(g, function, kind);
+		most = advice_most(g, kind, NULL);
+		most = most && evidence_count(g->evidence, most, kind) > others ? most : NULL;
+	}
+	return advice_line_of(most);
 }
 
 /* Functions whose instructions are scalar arithmetic mostly: vectors do more than one operation an instruction. */
@@ -97,15 +104,17 @@ static void arithmetic(struct giving *g, const struct evidence_row *row)
 	if (!(operations >= ADVICE_MOST * instructions) || operations > instructions ||
 	    !advice_is_worth(seconds, g->busy))
 		return;
+	const struct advice_line line = line_in(g, row, EVIDENCE_FP_OPERATIONS);
 	g->row = row;
-	advice_say(
+	advice_say_at(
 		g, "arithmetic", seconds,
 		"Look for a cheaper way to the same numbers: an instruction of the processor that does it (square "
 		"root, division, multiply-add), vector instructions (-O3, -march=native), or fewer operations.",
 		arena_printf(&g->e->arena,
 			     "%s of the function's %s instructions are floating-point operations on single "
 			     "numbers.",
-			     GROUPED(operations), GROUPED(instructions)));
+			     GROUPED(operations), GROUPED(instructions)),
+		&line);
 	g->row = NULL;
 }
 
@@ -135,23 +144,14 @@ static bool computes_long_numbers(const char *name)
 }
 
 /* The line that calls most, where lines are known. */
-static const char *most_calls(struct giving *g)
+static const char *most_calls(struct giving *g, const struct evidence_row *most)
 {
-	const struct evidence_row *most = NULL;
-	double calls = 0;
-	for (size_t i = 0; i < g->evidence->rows.count; i++) {
-		const struct evidence_row *row = &g->evidence->rows.items[i];
-		double of = evidence_count(g->evidence, row, EVIDENCE_CALLS);
-		if (row->file && row->line && of > calls) {
-			most = row;
-			calls = of;
-		}
-	}
 	if (!most)
 		return "";
 	const char *slash = strrchr(most->file, '/');
 	return arena_printf(&g->e->arena, " The line with the most calls is %s:%u (%s).",
-			    slash ? slash + 1 : most->file, most->line, GROUPED(calls));
+			    slash ? slash + 1 : most->file, most->line,
+			    GROUPED(evidence_count(g->evidence, most, EVIDENCE_CALLS)));
 }
 
 static void long_numbers(struct giving *g)
@@ -172,23 +172,25 @@ static void long_numbers(struct giving *g)
 	double seconds = computing_seconds(g, of);
 	if (!name || !advice_is_worth(seconds, g->busy))
 		return;
-	advice_say(g, "long-numbers", seconds,
-		   "Compute with numbers that a register holds: those of 16 bytes (real(16), _Float128) are "
-		   "computed with "
-		   "by functions. A compiler switch may have made constants so long (-fdefault-real-8 and .5D0).",
-		   arena_printf(&g->e->arena, "%s of %s instructions are of such functions, those of %s most.%s",
-				GROUPED(of), GROUPED(of_functions(g, EVIDENCE_INSTRUCTIONS)), name,
-				most_calls(g)));
+	const struct evidence_row *calling = advice_most(g, EVIDENCE_CALLS, NULL);
+	const struct advice_line line = advice_line_of(calling);
+	advice_say_at(
+		g, "long-numbers", seconds,
+		"Compute with numbers that a register holds: those of 16 bytes (real(16), _Float128) are "
+		"computed with "
+		"by functions. A compiler switch may have made constants so long (-fdefault-real-8 and .5D0).",
+		arena_printf(&g->e->arena, "%s of %s instructions are of such functions, those of %s most.%s",
+			     GROUPED(of), GROUPED(of_functions(g, EVIDENCE_INSTRUCTIONS)), name,
+			     most_calls(g, calling)),
+		&line);
 }
 
-/* Locks and atomic operations. What one of them costs, no table says. */
+/* ---- locks and atomic operations. What one of them costs, no table says. ---- */
+
 static void locked(struct giving *g)
 {
-	double all = 0, moved = 0;
-	for (size_t i = 0; i < g->evidence->rows.count; i++) {
-		all += evidence_count(g->evidence, &g->evidence->rows.items[i], EVIDENCE_LOCKED);
-		moved += evidence_count(g->evidence, &g->evidence->rows.items[i], EVIDENCE_TRUE_SHARING);
-	}
+	double all = evidence_sum(g->evidence, EVIDENCE_LOCKED),
+	       moved = evidence_sum(g->evidence, EVIDENCE_TRUE_SHARING);
 	if (!(all > 0) || !advice_is_often(g, all))
 		return;
 	const char *shared = isnan(moved)
@@ -197,13 +199,14 @@ static void locked(struct giving *g)
 						    " %s accesses missed because another thread had written what "
 						    "they needed.",
 						    GROUPED(moved));
-	advice_say(
+	advice_say_at(
 		g, "locked-often", NAN,
 		"Take locks, and count atomically, less often: collect in each thread what it has, and add it up "
 		"once. "
 		"A locked instruction waits for all accesses before it, and its line goes from thread to thread.",
 		arena_printf(&g->e->arena, "%s locked instructions, one in %.0f instructions.%s", GROUPED(all),
-			     g->instructions / all, shared));
+			     g->instructions / all, shared),
+		&g->facts->locking);
 }
 
 void advice_on_computing(struct giving *g)
@@ -229,12 +232,14 @@ void advice_on_most_work(struct giving *g)
 	double seconds = computing_seconds(g, own), all = of_functions(g, EVIDENCE_INSTRUCTIONS);
 	if (!most || !(own >= MUCH * all) || !advice_is_worth(seconds, g->busy))
 		return;
+	const struct advice_line line = line_in(g, most, EVIDENCE_INSTRUCTIONS);
 	g->row = most;
-	advice_say(g, "most-work", seconds,
-		   "Look at what this function computes, at who calls it, and how often ('tare profile'): no "
-		   "other rule "
-		   "applies.",
-		   arena_printf(&g->e->arena, "%s of %s instructions are its own (%.0f %%).", GROUPED(own),
-				GROUPED(all), 100 * own / all));
+	advice_say_at(g, "most-work", seconds,
+		      "Look at what this function computes, at who calls it, and how often ('tare profile'): no "
+		      "other rule "
+		      "applies.",
+		      arena_printf(&g->e->arena, "%s of %s instructions are its own (%.0f %%).", GROUPED(own),
+				   GROUPED(all), 100 * own / all),
+		      &line);
 	g->row = NULL;
 }

@@ -30,8 +30,14 @@ double advice_count(const struct giving *g, enum evidence kind);
 bool advice_is_worth(double seconds, double of);
 /* Of events whose cost nobody knows: are they so many of the program's instructions that they are worth a word? */
 bool advice_is_often(const struct giving *g, double count);
-/* seconds NAN: not known. */
+/* seconds NAN: not known. Of the row that is spoken of; of the whole program: at that line. */
 void advice_say(struct giving *g, const char *rule, double seconds, const char *text, const char *evidence);
+void advice_say_at(struct giving *g, const char *rule, double seconds, const char *text, const char *evidence,
+		   const struct advice_line *line);
+/* The row of a line that has most of a kind; NULL: no line has any. function: by its name; NULL: all. */
+const struct evidence_row *advice_most(const struct giving *g, enum evidence kind, const char *function);
+/* Its line. */
+struct advice_line advice_line_of(const struct evidence_row *row);
 
 /* Of the row: */
 void advice_on_memory(struct giving *g);

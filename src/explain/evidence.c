@@ -51,7 +51,7 @@ void evidence_want(struct evidence_rows *e, const struct evidence_wish *wish)
 	w[EVIDENCE_TLB_MISSES] = w[EVIDENCE_TLB_WALKS] = data;
 	w[EVIDENCE_CONDITIONAL] = w[EVIDENCE_TAKEN] = w[EVIDENCE_MISPREDICTED] = wish->branches;
 	w[EVIDENCE_FALSE_SHARING] = w[EVIDENCE_TRUE_SHARING] = wish->sharing;
-	w[EVIDENCE_FP_OPERATIONS] = w[EVIDENCE_CONVERSIONS] = wish->computing;
+	w[EVIDENCE_INSTRUCTIONS] = w[EVIDENCE_FP_OPERATIONS] = w[EVIDENCE_CONVERSIONS] = wish->computing;
 	w[EVIDENCE_LOCKED] = w[EVIDENCE_CALLS] = wish->computing;
 	w[EVIDENCE_STRIDE_MISSES] = w[EVIDENCE_STRIDE_USED] = data;
 	w[EVIDENCE_STATIC_MISSES] = wish->branches;
@@ -135,6 +135,14 @@ bool evidence_add(struct evidence_rows *e, bool variant, const struct breakdown 
 double evidence_count(const struct evidence_rows *e, const struct evidence_row *row, enum evidence kind)
 {
 	return e->taken[kind] ? row->counts[kind] : NAN;
+}
+
+double evidence_sum(const struct evidence_rows *e, enum evidence kind)
+{
+	double sum = 0;
+	for (size_t i = 0; i < e->rows.count; i++)
+		sum += evidence_count(e, &e->rows.items[i], kind);
+	return sum;
 }
 
 void evidence_free(struct evidence_rows *e)

@@ -77,6 +77,8 @@ void evidence_events(const struct evidence_rows *e, bool variant, struct str *ou
 bool evidence_add(struct evidence_rows *e, bool variant, const struct breakdown *b, bool *more);
 /* NAN: not counted by line. */
 double evidence_count(const struct evidence_rows *e, const struct evidence_row *row, enum evidence kind);
+/* Of all rows. */
+double evidence_sum(const struct evidence_rows *e, enum evidence kind);
 void evidence_free(struct evidence_rows *e);
 
 #endif

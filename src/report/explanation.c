@@ -449,13 +449,23 @@ static void add_missing(struct document *d, const struct explanation *e)
 		}
 }
 
-/* "At FILE:33: " */
+/* "At FILE:33: ", "In FUNCTION (FILE:33): " */
 static const char *advice_place(struct document *d, const struct explained_advice *a)
 {
 	const char *slash = a->file ? strrchr(a->file, '/') : NULL, *file = slash ? slash + 1 : a->file;
+	if (file && a->line && a->of_function && a->function)
+		return document_printf(d, "In %s (%s:%u): ", document_escaped(d, a->function),
+				       document_escaped(d, file), a->line);
 	if (file && a->line)
 		return document_printf(d, "At %s:%u: ", document_escaped(d, file), a->line);
 	return a->function ? document_printf(d, "In %s: ", document_escaped(d, a->function)) : "";
+}
+
+static const char *advice_no_line(struct document *d, const struct explained_advice *a)
+{
+	return a->why_no_line
+		       ? document_printf(d, " Its line is not known: %s.", document_escaped(d, a->why_no_line))
+		       : "";
 }
 
 static const char *advice_time(struct document *d, const struct explained_advice *a)
@@ -474,8 +484,8 @@ static void add_advice(struct document *d, const struct explanation *e)
 	for (size_t i = 0; i < e->advice.count && i < ADVICE_SHOWN; i++) {
 		const struct explained_advice *a = &e->advice.items[i];
 		document_add(d, BLOCK_NOTE, "!",
-			     document_printf(d, "%s%s %s %s [%s]", advice_place(d, a), a->text, a->evidence,
-					     advice_time(d, a), a->rule));
+			     document_printf(d, "%s%s %s %s%s [%s]", advice_place(d, a), a->text, a->evidence,
+					     advice_time(d, a), advice_no_line(d, a), a->rule));
 	}
 	if (e->advice.count > ADVICE_SHOWN)
 		document_add(d, BLOCK_NOTE, "-",

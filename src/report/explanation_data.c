@@ -90,6 +90,7 @@ static void write_advice(struct json *json, const struct explained_advice *a)
 	json_write_text(json, "function", a->function);
 	json_write_text(json, "file", a->file);
 	json_write_integer(json, "line", a->line);
+	json_write_text(json, "why_no_line", a->why_no_line);
 	json_write_number(json, "seconds", a->seconds);
 	json_write_number(json, "share", a->share);
 	json_write_close(json, '}');

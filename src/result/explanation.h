@@ -112,9 +112,11 @@ struct explained_advice {
 	const char *rule;     /* "conflict-misses", … */
 	const char *text;     /* what to do */
 	const char *evidence; /* the numbers that the rule applies to */
-	const char *function; /* of code without lines; NULL */
-	const char *file;     /* NULL; without a function too, it is about the whole program */
+	const char *function; /* that it is about, or of code without lines; NULL */
+	const char *file;     /* the line behind it; NULL: none is known, and why */
 	unsigned line;
+	const char *why_no_line;
+	bool of_function; /* it is about all of the function; the line has most of it */
 	/* that it is about, by typical costs; of the time that shares are of. NAN: no cost is known */
 	double seconds, share;
 };

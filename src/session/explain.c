@@ -116,9 +116,7 @@ static bool run(struct explaining *x, struct error *err)
 
 /* ---- by place ---- */
 
-bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events, bool if_any,
-		     bool (*take)(void *context, const struct breakdown *breakdown), void *context,
-		     struct error *err)
+bool explaining_pass(struct explaining *x, const struct explaining_pass *pass, struct error *err)
 {
 	const struct explain_asked *asked = x->asked;
 	struct session_target target = {.kind = TARGET_COMMAND, .program = asked->program, .reproducible = true};
@@ -131,19 +129,20 @@ bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by,
 		.confidence = asked->confidence,
 		.program_output = OUTPUT_NONE,
 		.interrupt = asked->interrupt,
-		.locations = by == BREAKDOWN_BY_OBJECT ? LOCATIONS_OF_DATA : LOCATIONS_OF_CODE,
+		.locations = pass->by == BREAKDOWN_BY_OBJECT ? LOCATIONS_OF_DATA : LOCATIONS_OF_CODE,
 	};
 	tell(x, "counting by place");
-	bool done = session_open(&s, &target, on, NULL, 0, err) && session_add_events(&s, events, err) &&
-		    explaining_next(x, &command, &silent, err);
+	bool done = session_open(&s, &target, pass->on, NULL, 0, err) &&
+		    session_add_events(&s, pass->events, err) && explaining_next(x, &command, &silent, err);
 	if (done) {
 		s.command.environment = asked->environment;
 		s.command.stdin_fd = command.stdin_fd;
-		const struct breakdown none = {.by = by};
-		done = session_measure(&s, &options, err);
-		bool any = done && (s.result->locations || s.result->locations_why || !if_any);
-		done = done && (!any || session_break_down(&s, by, false, err)) &&
-		       (take(context, any ? s.result->breakdown : &none) || error_no_memory(err));
+		const struct breakdown none = {.by = pass->by};
+		done = pass->inclusive ? session_measure_calls(&s, &options, err)
+				       : session_measure(&s, &options, err);
+		bool any = done && (s.result->locations || s.result->locations_why || !pass->if_any);
+		done = done && (!any || session_break_down(&s, pass->by, pass->inclusive, err)) &&
+		       (pass->take(pass->context, any ? s.result->breakdown : &none) || error_no_memory(err));
 		if (done && s.result->interrupted)
 			done = error_set(err, ERROR_SYSTEM, "interrupted");
 	}
@@ -175,7 +174,12 @@ static bool by_place(struct explaining *x, struct error *err)
 		t.more = events.length > 0;
 		done = !events.failed || error_no_memory(err);
 		if (done && t.more)
-			done = explaining_pass(x, x->asked->on, x->asked->by, events.text, false, take_places, &t,
+			done = explaining_pass(x,
+					       &(struct explaining_pass){.on = x->asked->on,
+									 .events = events.text,
+									 .by = x->asked->by,
+									 .take = take_places,
+									 .context = &t},
 					       err);
 		str_free(&events);
 	}
@@ -262,11 +266,11 @@ bool explain_run(const struct explain_asked *asked, struct explanation *out, str
 	}
 	bool done = run(&x, err) &&
 		    causes_explain(out, asked->levels, asked->costs, asked->here ? &x.native : NULL, err) &&
-		    explaining_advise(&x, err) && by_place(&x, err) &&
 		    (!asked->wants_waits || explaining_waits(&x, err));
 	/* where waits may not be sampled, calls still tell what they are in */
 	if (done && (asked->wants_calls || out->why_no_waits))
 		done = explaining_calls(&x, err);
+	done = done && explaining_advise(&x, err) && by_place(&x, err);
 	done = done && add_notes(&x, err);
 	explain_input_close(&x.own);
 	session_close(&x.session);

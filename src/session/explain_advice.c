@@ -30,7 +30,14 @@ static bool gather(struct explaining *x, struct gathering *g, struct error *err)
 		g->more = events.length > 0;
 		done = (!events.failed && !on.failed) || error_no_memory(err);
 		if (done && g->more)
-			done = explaining_pass(x, on.text, g->by, events.text, true, take, g, err);
+			done = explaining_pass(x,
+					       &(struct explaining_pass){.on = on.text,
+									 .events = events.text,
+									 .by = g->by,
+									 .if_any = true,
+									 .take = take,
+									 .context = g},
+					       err);
 		str_free(&events);
 	}
 	str_free(&on);
@@ -57,8 +64,11 @@ bool explaining_advise(struct explaining *x, struct error *err)
 		g.variant = true;
 		done = done && gather(x, &g, err);
 		evidence_want_functions(&functions.rows, &wish);
-		done = done && gather(x, &functions, err);
-	} else if (wish.caches || wish.tlb || wish.branches || wish.sharing || wish.computing) {
+		done = done && gather(x, &functions, err) && explaining_find_lines(x, &g.rows, &facts, err);
+	} else {
+		facts.waiting.why_none = facts.faulting.why_none = "--advice looks for it";
+	}
+	if (!asked->wants_advice && (wish.caches || wish.tlb || wish.branches || wish.sharing || wish.computing)) {
 		done = explaining_note(
 			x->e, NOTE_READ,
 			"--advice looks for the lines behind this, and for what to change, in a few "

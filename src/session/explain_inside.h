@@ -15,17 +15,24 @@ struct explaining {
 	struct session session;
 	struct explain_input *input, own; /* own: where no other is asked for */
 	struct native_times native;
+	struct advice_line faulting; /* explaining_waits(): the line of most page faults, below the C library */
 };
 
 /* The streams of the next execution; *silent tells whether its output is hidden. */
 bool explaining_next(struct explaining *x, struct command *command, bool *silent, struct error *err);
 
-/* One execution more, that counts events on that backend by place. take() has the breakdown; false: memory ran
- * out. if_any: that the backend counts none of the events is not a failure; take() gets an empty breakdown
- * then. */
-bool explaining_pass(struct explaining *x, const char *on, enum breakdown_by by, const char *events, bool if_any,
-		     bool (*take)(void *context, const struct breakdown *breakdown), void *context,
-		     struct error *err);
+/* One execution more, that counts events on that backend by place. */
+struct explaining_pass {
+	const char *on, *events;
+	enum breakdown_by by;
+	bool inclusive; /* with what is called from there */
+	/* that the backend counts none of the events is not a failure; take() gets an empty breakdown then */
+	bool if_any;
+	/* has the breakdown; false: memory ran out */
+	bool (*take)(void *context, const struct breakdown *breakdown);
+	void *context;
+};
+bool explaining_pass(struct explaining *x, const struct explaining_pass *pass, struct error *err);
 
 bool explaining_note(struct explanation *e, enum note_rank rank, const char *text, struct error *err);
 
@@ -41,7 +48,12 @@ bool explaining_waits(struct explaining *x, struct error *err);
  * why_no_calls. */
 bool explaining_calls(struct explaining *x, struct error *err);
 
-/* Counts what the rules need, and adds the advice. */
+/* Counts what the rules need, and adds the advice. After explaining_waits(), if that is asked for. */
 bool explaining_advise(struct explaining *x, struct error *err);
+
+/* The lines that rows do not have, by more executions where rules speak of such (advice_wants_waits(),
+ * advice_wants_locking()). What was not asked for is not shown. */
+bool explaining_find_lines(struct explaining *x, const struct evidence_rows *evidence, struct advice_facts *facts,
+			   struct error *err);
 
 #endif

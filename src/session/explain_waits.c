@@ -248,6 +248,65 @@ static bool take_waits(struct watching *w, const struct named_profile *named)
 	return done;
 }
 
+/* The innermost line of the stack that is not of the C library; NULL: it has none. */
+static const struct named_frame *own_frame(const struct named_profile *named, uint32_t node)
+{
+	const struct profile *p = named->profile;
+	for (node = user_node(p, node); node; node = p->nodes[node].parent) {
+		const struct named_place *place = &named->places[named->place_of_node[node]];
+		for (uint32_t k = 0; k < place->n_frames; k++) {
+			const struct named_frame *frame = &named->frames[place->first_frame + k];
+			if (frame->file && frame->line && !explaining_is_c_library(p->modules[place->module].path))
+				return frame;
+		}
+	}
+	return NULL;
+}
+
+struct faulting_line {
+	const struct named_frame *frame;
+	uint64_t faults;
+};
+
+static void add_faults(struct faulting_line *lines, size_t *n, const struct named_frame *frame, uint64_t faults)
+{
+	size_t i = 0;
+	while (i < *n && (lines[i].frame->line != frame->line || strcmp(lines[i].frame->file, frame->file) != 0))
+		i++;
+	if (i == *n)
+		lines[(*n)++] = (struct faulting_line){frame, 0};
+	lines[i].faults += faults;
+}
+
+/* Of all page faults the line that has most, with those of what it calls in the C library (memset(3)). */
+static bool find_faulting(struct explaining *x, const struct named_profile *named)
+{
+	const struct profile *p = named->profile;
+	const struct faulting_line *most = NULL;
+	size_t n = 0;
+	uint64_t *of_node = calloc(p->n_nodes + 1, sizeof *of_node);
+	struct faulting_line *lines = calloc(p->n_nodes + 1, sizeof *lines);
+	bool done = of_node && lines;
+	for (size_t i = 0; done && i < p->n_moments; i++)
+		if (p->moments[i].event == FAULTS)
+			of_node[p->moments[i].node]++;
+	for (uint32_t node = 0; done && node < p->n_nodes; node++) {
+		const struct named_frame *frame = of_node[node] ? own_frame(named, node) : NULL;
+		if (frame)
+			add_faults(lines, &n, frame, of_node[node]);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (!most || lines[i].faults > most->faults)
+			most = &lines[i];
+	if (most) {
+		x->faulting.line = most->frame->line;
+		done = (x->faulting.file = arena_strdup(&x->e->arena, most->frame->file)) != NULL;
+	}
+	free(of_node);
+	free(lines);
+	return done;
+}
+
 static bool take_faults(struct explaining *x, const struct named_profile *named)
 {
 	struct explanation *e = x->e;
@@ -282,7 +341,8 @@ static bool sample(struct watching *w, struct session *s, struct error *err)
 	struct named_profile *named = NULL;
 	bool done = session_profile(s, &asked, &p, err) && session_name_profile(p, x->e->confidence, &named, err);
 	if (done)
-		done = (take_samples(w, p) && take_waits(w, named) && take_faults(x, named)) ||
+		done = (take_samples(w, p) && take_waits(w, named) && take_faults(x, named) &&
+			find_faulting(x, named)) ||
 		       error_no_memory(err);
 	if (done && p->events[SWITCHES].lost)
 		done = explaining_note(x->e, NOTE_ACT,

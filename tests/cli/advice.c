@@ -202,6 +202,45 @@ __attribute__((noinline)) static void zeroes(const char *name)
 	usleep(300000);
 }
 
+/* ---- memory that the C library touches, for the program's own line ---- */
+
+__attribute__((noinline)) static void cleared(void)
+{
+	enum { BYTES = 16 << 20 };
+	char *buffer = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(buffer, BYTES, MADV_NOHUGEPAGE);
+	memset(buffer, 1, BYTES); /* the clearing */
+	KEEP(buffer);
+	usleep(300000);
+}
+
+/* ---- a lock for each turn: its instructions are the C library's ---- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static volatile uint64_t turns;
+
+__attribute__((noinline)) static void take_turn(void)
+{
+	pthread_mutex_lock(&mutex);
+	turns++;
+	pthread_mutex_unlock(&mutex);
+}
+
+static void *take_turns(void *unused)
+{
+	for (int i = 0; i < 300000; i++)
+		take_turn(); /* the turn */
+	return unused;
+}
+
+__attribute__((noinline)) static void locks(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, take_turns, NULL);
+	pthread_join(thread, NULL);
+	printf("%llu\n", (unsigned long long)turns);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -231,6 +270,10 @@ int main(int argc, char **argv)
 		buffers(0);
 	else if (strcmp(name, "reused") == 0)
 		buffers(1);
+	else if (strcmp(name, "cleared") == 0)
+		cleared();
+	else if (strcmp(name, "locks") == 0)
+		locks();
 	else if (strcmp(name, "only-read") == 0 || strcmp(name, "read-written") == 0 || strcmp(name, "grows") == 0)
 		zeroes(name);
 	else

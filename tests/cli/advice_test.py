@@ -99,12 +99,37 @@ ok(found and "64 bytes" in found["text"], "two counters in a line: pad them", ro
 rows = advice("apart")
 ok(not any(row["rule"] == "false-sharing" for row in rows), "each in a line of its own: nothing", rows)
 
+rows = advice("locks")
+found = at(rows, "locked-often", "the turn")
+ok(found and not found["why_no_line"], "a lock for each turn: the line that takes it, though the C library executes the instructions", rows)
+
 # ---- what the system accounts for, on this machine: a second each, so that it is worth it however fast the machine is ----
 dear = table("faults.costs", dict(FREE, **{"page-fault": 1e9}))
-rows = advice("buffers", "--on", "auto", costs=dear)
-ok([row["rule"] for row in rows] == ["memory-again"] and rows[0]["file"] is None, "memory that is given back each time: reuse it", rows)
-rows = advice("reused", "--on", "auto", costs=dear)
-ok([row["rule"] for row in rows] == ["first-touch"], "memory that is touched once: huge pages", rows)
+why_unsampled = json.loads(tare("explain", "--waits", "--json", "-o", "-", "--costs", "free.costs", "true").out)["why_no_waits"]
+
+
+def only(rows, rule, mark, fact):
+    """That rule alone, at that line; where page faults may not be sampled, it says that."""
+    equal([row["rule"] for row in rows], [rule], fact)
+    if not rows:
+        return
+    if why_unsampled:
+        ok(rows[0]["file"] is None and "may not be sampled here: " + why_unsampled in rows[0]["why_no_line"], f"{fact}: why there is no line is said", rows)
+    else:
+        equal((os.path.basename(rows[0]["file"] or ""), rows[0]["line"], rows[0]["why_no_line"]), ("advice.c", line_of(mark), None), f"{fact}: at its line")
+
+
+only(advice("buffers", "--on", "auto", costs=dear), "memory-again", "the touch", "memory that is given back each time: reuse it")
+only(advice("reused", "--on", "auto", costs=dear), "first-touch", "the touch", "memory that is touched once: huge pages")
+only(advice("cleared", "--on", "auto", costs=dear), "first-touch", "the clearing", "memory that memset touches is the program's")
+seen = tare("explain", "--advice", "--json", "-o", "-", "--program-output", "none", "--costs", dear, PROGRAM, "reused")
+shown = json.loads(seen.out)
+equal((shown["waits"], shown["why_no_waits"], shown["system_calls"]), (None, None, None), "what was executed for a line alone is not shown")
+stripped = os.path.abspath("stripped")
+subprocess.run(["objcopy", "--strip-debug", PROGRAM, stripped], check=True)
+seen = tare("explain", "--advice", "-o", "-", "--program-output", "none", "--costs", dear, stripped, "reused")
+has(" ".join(seen.out.split()), "Its line is not known: " + ("page faults may not be sampled" if why_unsampled else "its code has no line numbers: compile it with -g."),
+    "without debug information there is no line, and it says what gives one")
 # the kernel maps its page of zeroes where memory is read first: a fault without any resident memory
 for name, what in (("only-read", "memory that is only read"), ("read-written", "memory that is read first and written then"), ("grows", "memory that grows")):
     rows = advice(name, "--on", "auto", costs=dear)

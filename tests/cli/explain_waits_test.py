@@ -73,6 +73,17 @@ equal(faults.get((os.path.basename(SOURCE), LINES["the touch"])), 64, "each of 6
 text = tare("explain", "--waits", "-o", "-", "-q", "--program-output", "none", "--costs", COSTS, PROGRAM).out
 for part in ("where threads waited", f"waiting.c:{LINES['the read']} ", "read_slowly", "page faults", f"waiting.c:{LINES['the touch']}"):
     has(text, part, f"the text has {part}")
+# advice on waiting has that line, asked for with the waits or alone
+for more in (["--waits"], []):
+    seen = tare("explain", "--advice", *more, "--json", "-o", "-", "-q", "--program-output", "none", "--costs", COSTS, PROGRAM)
+    result = json.loads(seen.out)
+    waited = next(row["typical"] for row in result["causes"] if row["cause"] == "waiting for locks")
+    found = next((row for row in result["advice"] if row["rule"] == "lock-waiting"), None)
+    if not found and waited < 0.05 * result["measured"]["total_seconds"]:
+        skip("the machine is too busy: what the lock is of all time is not worth advice", f"{more}: advice on waiting has the lock's line")
+        continue
+    equal(found and (os.path.basename(found["file"] or ""), found["line"]), (os.path.basename(SOURCE), LINES["the lock"]), f"{more}: advice on waiting has the lock's line")
+    equal(result["waits"] is None, not more, f"{more}: and waits are shown where they were asked for")
 page = tare("explain", "--waits", "--html", "-o", "-", "-q", "--program-output", "none", "--costs", COSTS, PROGRAM).out
 has(page, "where threads waited", "and so has the page")
 

@@ -25,7 +25,7 @@ static void has_text(const char *whole, const char *part, const char *fact)
 }
 
 /* The rules that speak, "a b"; the first one's evidence and seconds. */
-static char rules[200], evidence[300], text[300];
+static char rules[200], evidence[300], text[300], place[300]; /* FILE:LINE, or why there is none */
 static double seconds;
 
 static void give(const struct planted *p)
@@ -48,6 +48,9 @@ static void give(const struct planted *p)
 				     .way_bytes = {4096, 65536},
 				     .tlb_entries = 64,
 				     .memory = {p->seen, p->resident, p->tables, p->mapped}};
+	facts.waiting = (struct advice_line){"/src/w.c", 1, NULL};
+	facts.faulting = (struct advice_line){.why_none = "not sampled"};
+	facts.locking = (struct advice_line){"/src/l.c", 3, NULL};
 	struct explained_part part = {.count = p->faults};
 	costs.of[OPERATION_BRANCH_MISS].known &= !p->no_branch_cost;
 	struct explained_part instructions = {.counted = p->instructions > 0, .count = p->instructions};
@@ -69,7 +72,7 @@ static void give(const struct planted *p)
 	struct error err = {0};
 	bool done = vec_push(&rows.rows, row) && vec_push(&functions.rows, function) &&
 		    advice_give(&e, &rows, &functions, &facts, &err);
-	*rules = *evidence = *text = '\0';
+	*rules = *evidence = *text = *place = '\0';
 	seconds = NAN;
 	for (size_t i = 0; done && i < e.advice.count; i++)
 		snprintf(rules + strlen(rules), sizeof rules - strlen(rules), "%s%s", i ? " " : "",
@@ -77,6 +80,9 @@ static void give(const struct planted *p)
 	if (done && e.advice.count) {
 		snprintf(evidence, sizeof evidence, "%s", e.advice.items[0].evidence);
 		snprintf(text, sizeof text, "%s", e.advice.items[0].text);
+		snprintf(place, sizeof place, "%s:%u",
+			 e.advice.items[0].file ? e.advice.items[0].file : e.advice.items[0].why_no_line,
+			 e.advice.items[0].line);
 		seconds = e.advice.items[0].seconds;
 	}
 	evidence_free(&rows);
@@ -235,6 +241,16 @@ static void computing(void)
 	p.functions[EVIDENCE_FP_OPERATIONS] = 2e7;
 	give(&p);
 	equal_text(rules, "arithmetic", "half of a function's instructions are arithmetic");
+	has_text(place, "compile it with -g", "no line of that function is known");
+	p.counts[EVIDENCE_FP_OPERATIONS] = 1;
+	give(&p);
+	equal_text(place, "/src/a.c:7",
+		   "inlined, it has another name: a line that has more than all other functions is in this one");
+	p.function = "f";
+	give(&p);
+	equal_text(place, "/src/a.c:7", "the line of that function that has most");
+	p.function = NULL;
+	p.counts[EVIDENCE_FP_OPERATIONS] = 0;
 	ok(about(1e7 * 1e-9), "its share is of the execution that is explained");
 	p.functions[EVIDENCE_FP_OPERATIONS] = 4e7 + 1;
 	give(&p);
@@ -259,10 +275,12 @@ static void long_numbers(void)
 		p.function = software[i];
 		give(&p);
 		equal_text(rules, "long-numbers", software[i]);
+		has_text(place, "compile it with -g", "no line has calls: what gives lines");
 	}
 	p.counts[EVIDENCE_CALLS] = 7;
 	give(&p);
 	has_text(evidence, "a.c:7 (7)", "with the line that calls most");
+	equal_text(place, "/src/a.c:7", "which is the advice's");
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
 		p.function = others[i];
 		give(&p);
@@ -280,6 +298,7 @@ static void without_cost(void)
 	give(&p);
 	equal_text(rules, "locked-often", "one instruction of a hundred is locked: take locks less often");
 	ok(isnan(seconds), "how much time that is, nobody knows");
+	equal_text(place, "/src/l.c:3", "at the line that they are called from");
 	has_text(evidence, "one in 100 instructions. 50,000 accesses missed",
 		 "with the accesses that missed by it");
 	p.counts[EVIDENCE_LOCKED] = 99999;
@@ -367,6 +386,7 @@ static void whole(void)
 	p.mapped = 1000 * 4096;
 	give(&p);
 	equal_text(rules, "memory-again", "more than twice of all that was ever mapped: reuse it");
+	equal_text(place, "not sampled:0", "without a line that is known: why not");
 	p.seen = 1800;
 	give(&p);
 	equal_text(rules, "first-touch",
@@ -405,6 +425,7 @@ static void whole(void)
 	p.cpu_s = 0.1;
 	give(&p);
 	equal_text(rules, "lock-waiting", "5 % of all time is waiting for locks");
+	equal_text(place, "/src/w.c:1", "at the line that waits longest");
 	p.locks_s = 0.0199;
 	give(&p);
 	equal_text(rules, "", "less: nothing, however much it is of the CPU's");

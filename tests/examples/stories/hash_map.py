@@ -14,7 +14,7 @@ def scatter(n):
 
 
 def lines_read():
-    """By after.c's lookups, each line once a lookup."""
+    """By the mended program's lookups, each line once a lookup."""
     table, lines = [None] * ENTRIES, 0
     for key in range(KEYS):
         at = scatter(key) % ENTRIES

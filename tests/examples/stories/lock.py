@@ -24,5 +24,5 @@ if machine("host")["coherent"]:
     found = [moved(program) for program in (before, after)]
     ok(found[0] > 10 * found[1], "host: lock and sum move between the cores ten times as often and more", found)
 for on in ("model:zen4", "model:host"):
-    names_cause("locked-often", f"{before} 4", f"{after} 4", on)
+    names_cause("locked-often", f"{before} 4", f"{after} 4", on, ("sums.c", "add(i);"))
 done()

@@ -25,4 +25,6 @@ between(seen["SwimR8D0"]["calls"], CALLS * ITERATIONS, CALLS * ITERATIONS + 100,
 ok(seen["SwimR8D0"]["instructions"] > 3.6 * seen["SwimD0"]["instructions"], "it executes more than the paper's 3.6 times as many instructions", seen)
 ok(seen["SwimR8D0"]["loads"] > 1.8 * seen["SwimD0"]["loads"], "and more than 1.8 times as many loads", seen)
 names_cause("long-numbers", "./SwimR8D0", "./SwimR8E0", "model:r10000")
+lines = [row["line"] for row in advised("./SwimR8D0", "model:r10000") if row["rule"] == "long-numbers" and row["file"].endswith("swim.f90")]
+ok(lines and lines[0] in (line_with("swim.f90", "cu(i+1,j) = HALF"), line_with("swim.f90", "cv(i,j+1) = HALF")), "at one of the lines with five calls", lines)
 done()
