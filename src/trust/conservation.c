@@ -19,7 +19,7 @@ struct law {
 	const char *text, *because;
 	struct formula left, right;
 	enum relation relation;
-	unsigned of;
+	unsigned of, computed;
 };
 
 struct laws {
@@ -86,7 +86,8 @@ static const void *read_row(struct arena *arena, const struct stanza *stanza, co
 			law->text = key->value;
 		} else if (strcmp(key->key, "because") == 0 && !law->because) {
 			law->because = key->value;
-		} else if (strcmp(key->key, "of") != 0 || !read_sources(key->value, &law->of)) {
+		} else if (!(strcmp(key->key, "of") == 0 && read_sources(key->value, &law->of)) &&
+			   !(strcmp(key->key, "computed") == 0 && read_sources(key->value, &law->computed))) {
 			error_set(err, ERROR_SYNTAX, "%s:%u: '%s = %s' is not a line of a law", source, key->line,
 				  key->key, key->value);
 			return NULL;
@@ -346,7 +347,8 @@ static bool refute(struct result *result, const struct case_of_law *c, const cha
 				   : arena_printf(&result->arena, " in run %zu", sides->repetition);
 	const char *left = grouped(&result->arena, sides->left), *right = grouped(&result->arena, sides->right);
 	/* a counter that was taken away once, or was disturbed, looks the same */
-	bool alone = result->repetitions == 1 && terms_of(c).kinds & (OF_HW | OF_OS);
+	unsigned kinds = terms_of(c).kinds;
+	bool alone = result->repetitions == 1 && kinds & (OF_HW | OF_OS), own = !(kinds & ~c->law->computed);
 	if (!evidence || !when || !law || !left || !right)
 		return false;
 	for (int s = 0; s < 2; s++) {
@@ -359,9 +361,12 @@ static bool refute(struct result *result, const struct case_of_law *c, const cha
 	return add_note(result,
 			arena_printf(&result->arena,
 				     "one of these counts is wrong: %s must hold, because %s, but the left side "
-				     "is %s and the right side %s%s%s",
+				     "is %s and the right side %s%s%s%s",
 				     law, c->law->because, left, right, when,
-				     alone ? " (in this one execution: -r 6 or more shows whether in most)" : ""));
+				     alone ? " (in this one execution: -r 6 or more shows whether in most)" : "",
+				     own ? " (tare computes one side from the other: a defect of tare, please "
+					   "report it)"
+					 : ""));
 }
 
 /* Judges a case and tells what is broken. False when memory ran out. */

@@ -98,6 +98,23 @@ equal([planted(kind)[0] for kind in ("unpredictable", "unjudged", "no such verdi
 equal([planted("offset", offset=5)[0], planted("exact")[0]], ["biased", "verified"], "an offset that is left in: biased; exact: verified")
 equal(planted("counts nothing here")[0], "unverified", "a counter that was seen to count nothing, and counts, is unverified")
 
+# ---- and take no more room than the source alone: the same columns, in lines that fit ----
+def printed(width, *options):
+    return shown_on_terminal(width, "count", *options, "--program-output", "none", "--on", "perf", "-e", "page-faults:u", "true", TARE_STORE=ENV["TARE_STORE"]).splitlines()
+
+
+def columns(lines):
+    return next((line for line in lines if line.split()[:2] == ["event", "value"]), lines)
+
+
+for kind, shape, words, mark in (("exact", "", "", "✓"), ("proportional", "times", "counts each event twice, and more words than a narrow terminal has room for", "~"), ("wrong", "stuck", "always shows 4711", "✗")):
+    planted(kind, shape, words)
+    for width in (60, 80, 200):
+        lines = printed(width)
+        ok(any(re.fullmatch(rf"  page-faults:u +[0-9,]+ +±\? +os{mark}", line) for line in lines), f"{kind}, {width} columns: the mark stands behind the source", lines)
+        equal(columns(lines), columns(printed(width, "--no-store")), f"{kind}, {width} columns: columns are as wide as without a mark")
+        ok(every(len(line) <= width for line in lines), f"{kind}, {width} columns: all lines fit", [line for line in lines if len(line) > width])
+
 # ---- the same in intervals, while they are counted ----
 def over_time(kind, text):
     planted(kind, "times", text)
