@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -165,6 +166,8 @@ static struct profile_report_options options_of(FILE *out, const struct show_req
 		.butterfly = show->butterfly,
 		.one_event = show->event != NULL,
 		.event = event,
+		.file = show->file,
+		.made_unix = (uint64_t)time(NULL),
 		.quit_share = show->quit_share,
 		.only = show->only.items,
 		.exclude = show->exclude.items,

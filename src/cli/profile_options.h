@@ -60,6 +60,7 @@ struct show_request {
 	bool annotate, disassemble, butterfly, browse;
 	enum show_format format;
 	bool prof;
+	const char *file;                   /* what is shown, as the user said it; NULL: it was taken just now */
 	const struct report_origin *origin; /* of a page of a kept run; NULL */
 	double quit_share;
 	VEC(const char *) only, exclude, modules; /* borrowed from argv; ending in NULL, or empty */

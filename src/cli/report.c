@@ -191,6 +191,7 @@ static int show_a_file(struct report_request *r, const char *path)
 	struct profile *profile;
 	struct error err = {0};
 	r->part.moments = shows_times(r);
+	r->show.file = path;
 	return session_read_profile(path, &r->part, &profile, &err) ? show_a_profile(r, profile)
 								    : say_failure(&err);
 }
@@ -275,6 +276,7 @@ static int show_a_run(struct report_request *r, const char *word)
 	} else if (run.kind == KEPT_PROFILE) {
 		page_origin_of(&run, &arena, &origin);
 		r->show.origin = &origin;
+		r->show.file = word;
 		report_show_of(&run, &r->show);
 		r->part.moments = shows_times(r);
 		code = session_parse_profile(run.profile, run.profile_bytes, word, &r->part, &profile, &err)

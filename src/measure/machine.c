@@ -122,6 +122,20 @@ static void hypervisor_name(char *name, size_t size)
 }
 #endif
 
+double measure_clock_mhz(void)
+{
+	char line[256];
+	double mhz = 0;
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	while (file && mhz <= 0 && fgets(line, sizeof line, file)) {
+		const char *colon = strncmp(line, "cpu MHz", 7) == 0 ? strchr(line, ':') : NULL;
+		mhz = colon ? strtod(colon + 1, NULL) : 0;
+	}
+	if (file)
+		fclose(file);
+	return mhz > 0 ? mhz : 0;
+}
+
 /* "0-3,8" has 5. */
 static int cpus_in_list(const char *list)
 {

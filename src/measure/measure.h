@@ -126,4 +126,7 @@ bool measure_fits(const struct backend_operations *operations, struct backend *b
 /* machine.c: fills facts (strings in arena). */
 bool measure_machine_facts(struct arena *arena, struct machine_facts *facts);
 
+/* The clock of the first CPU as the kernel tells it; 0: it does not (arm64). */
+double measure_clock_mhz(void);
+
 #endif

@@ -34,6 +34,7 @@ static bool copy_facts(struct profile *to, const struct profile *from)
 	to->machine.architecture = copy(to, m->architecture);
 	to->machine.hypervisor = copy(to, m->hypervisor);
 	to->machine.pmu = copy(to, m->pmu);
+	to->clock_mhz = from->clock_mhz;
 	to->target = copy(to, from->target);
 	to->tare_version = copy(to, from->tare_version);
 	to->started_unix = from->started_unix;

@@ -33,6 +33,9 @@ struct profile_report_options {
 	size_t n_code;
 	bool draw;      /* then the flame graph, for a writer that can draw it */
 	bool butterfly; /* then the hottest functions with their callers and callees */
+	/* of report_profile_prof(): what the user called the profile, and when the listing is made */
+	const char *file;
+	uint64_t made_unix;
 };
 
 /* Of each event a header and its rows, the largest self first. */

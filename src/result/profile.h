@@ -153,6 +153,7 @@ struct profile {
 	const char *const *command; /* NULL-terminated; NULL: what ran already was profiled */
 	const char *target;         /* "process 123", "all CPUs"; NULL with a command */
 	const char *tare_version;
+	double clock_mhz;            /* of its first CPU, as the kernel told when it was taken; 0: not known */
 	uint64_t started_unix;       /* seconds */
 	uint64_t first_ns, last_ns;  /* CLOCK_MONOTONIC: when sampling began and ended */
 	uint64_t user_ns, system_ns; /* the program's, 0 without one */

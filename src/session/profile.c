@@ -133,6 +133,7 @@ static bool describe(struct profile *p, const struct session *s)
 	size_t n = 0;
 	p->started_unix = (uint64_t)time(NULL);
 	p->tare_version = TARE_VERSION;
+	p->clock_mhz = measure_clock_mhz();
 	while (command && command->argv[n])
 		n++;
 	char const **words = command ? arena_alloc(&p->arena, (n + 1) * sizeof *words) : NULL;

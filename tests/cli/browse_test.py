@@ -269,8 +269,8 @@ for arguments in ((), ("--dis",), ("--butterfly",), ("--annotate",), ("--prof",)
         most = 49 + 200 if "--prof" in arguments else 80 # prof's listing is searched: names of templates stay whole in a pipe
         ok(max(map(len, seen.out.splitlines())) <= most, "and one of 10 kB is shortened everywhere", [line[:200] for line in seen.out.splitlines() if len(line) > 80])
 for columns in (60, 200):
-    rows = [line for line in shown_on_terminal(columns, "report", "--prof", "kept2").splitlines() if "%)" in line]
-    ok(len(rows) >= 4 and max(map(len, rows)) <= columns, f"prof's listing fits a terminal of {columns} columns", [row[:200] for row in rows])
+    lines = shown_on_terminal(columns, "report", "--prof", "kept2").splitlines()
+    ok(len([line for line in lines if re.match(r" *\d+\(", line)]) >= 4 and max(map(len, lines)) <= columns, f"prof's listing fits a terminal of {columns} columns", [line[:200] for line in lines])
 deep = os.path.join(*["directory"] * 9)
 os.makedirs(deep)
 write(os.path.join(deep, "prog.s"), read("prog.s"))

@@ -47,6 +47,61 @@ has(" ".join(text.split()), "what its inner calls count is in the outermost call
 text = planted("counted", "text", "100", "butterfly")
 ok("no callers and callees" in text and "--call-graph dwarf" in text, "without stacks the report says how to get them", text)
 
+# ---- prof's listing, word for word as the paper prints it (Zagha, Appendix C) but for dates, paths and numbers ----
+PAPER = [line for line in """\
+Profile listing generated Wed May 1 16:25:50 1996
+with:      prof md.gfp_hwc.12133
+Counter          : Graduated fp instructions
+Counter overflow value: 32771
+Total number of ovfls : 96520
+CPU               : R10000
+FPU               : R10010
+Clock             : 195.0MHz
+Number of CPUs    : 1
+-p[rocedures] using counter overflow.
+Sorted in descending order by the number of overflows in each procedure.
+Unexecuted procedures are excluded.
+overflows(%)  cum overflows(%)  procedure (dso:file)
+50772( 52.6)  50772( 52.6) compute_forces_IK (md:...)
+96520(100.0)
+TOTAL
+""".splitlines()]
+GOLDEN = """\
+-------------------------------------------------------------------------
+Profile listing generated Wed May  1 16:25:50 1996
+with:      tare report --prof prog.cy_hwc.m12133
+-------------------------------------------------------------------------
+
+Counter               : cycles:u
+Counter overflow value: 1000
+Total number of ovfls : 200
+CPU                   : R10000
+FPU                   : the CPU's own
+Clock                 : 195.0MHz
+Number of CPUs        : 1
+
+-------------------------------------------------------------------------
+-p[rocedures] using counter overflow.
+Sorted in descending order by the number of overflows in each procedure.
+Unexecuted procedures are excluded.
+-------------------------------------------------------------------------
+
+   overflows(%)     cum overflows(%)     procedure (dso:file)
+         170( 85.0)           170( 85.0)  work (prog:FIRST)
+          20( 10.0)           190( 95.0)  lib_f (libx.so:SECOND)
+          10(  5.0)           200(100.0)  [kernel] ([kernel])
+
+         200(100.0)                       TOTAL
+
+""".replace("FIRST", "prog.c").replace("SECOND", "libx.c")
+listing = planted("shares", "prof", "200")
+equal(listing[:listing.find("Counter", listing.find("TOTAL"))], GOLDEN, "--prof: the whole listing of an event")
+# numbers, the date, names and paths of either are N; spaces do not count
+words = lambda line: re.sub(r"\s+", " ", re.sub(r"[\d.]*\d|(?<=: )(?!N\b).*|(?<=generated ).*|(?<=with: ).*|(?<=\) )[^()]+ \([^()]*:[^()]*\)$", "N", re.sub(r"\s+", " ", line.replace(" (md:...)", " (md:x)")))).strip()
+seen = {words(line) for line in listing.splitlines()} | {"TOTAL"}
+for line in PAPER:
+    ok(words(line).replace(" :", ":") in {known.replace(" :", ":") for known in seen} | {"N(N)"}, f"--prof has the paper's line '{line}'", sorted(seen))
+
 # ---- listings on any terminal ----
 for width in (60, 80, 120, 200):
     for name in ("shares", "hostile", "3000"):

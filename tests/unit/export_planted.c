@@ -1,5 +1,5 @@
 /* Writes a planted profile in a format, for tests/cli/export_test.py: export_planted PROFILE FORMAT
- * [inverted|BEFORE], or export_planted PROFILE text WIDTH [butterfly|TOP]. What it has is known
+ * [inverted|BEFORE], or export_planted PROFILE text|prof WIDTH [butterfly|TOP]. What it has is known
  * by counting; what the files must have is there.
  *
  *     shares    sampled: calls, recursion, inlining three deep, a library, the kernel, two threads, two events
@@ -356,7 +356,7 @@ static void drop(struct planting *p)
 	named_profile_free(&p->named);
 }
 
-/* text WIDTH [butterfly] */
+/* text|prof WIDTH [butterfly] */
 static void write_text(struct planting *p, int argc, char **argv)
 {
 	struct profile_report_options options = {.text.width = argc > 3 ? atoi(argv[3]) : 80};
@@ -365,7 +365,17 @@ static void write_text(struct planting *p, int argc, char **argv)
 		options.top = (size_t)atoi(argv[i]);
 	}
 	make_rows(p);
-	report_profile_text(stdout, &p->named, &options);
+	if (strcmp(argv[2], "text") == 0) {
+		report_profile_text(stdout, &p->named, &options);
+		return;
+	}
+	options.file = "prog.cy_hwc.m12133";
+	options.made_unix = 830967950; /* when the paper's was made */
+	struct profile *profile = (struct profile *)p->named.profile;
+	profile->machine.cpu = "R10000";
+	profile->machine.cpus = 1;
+	profile->clock_mhz = 195;
+	report_profile_prof(stdout, &p->named, &options);
 }
 
 int main(int argc, char **argv)
@@ -373,7 +383,7 @@ int main(int argc, char **argv)
 	static struct planting after, before;
 	struct export_options options = {0};
 	struct error err = {0};
-	bool text = argc > 2 && strcmp(argv[2], "text") == 0;
+	bool text = argc > 2 && (strcmp(argv[2], "text") == 0 || strcmp(argv[2], "prof") == 0);
 	const struct export_format *format = argc > 2 && !text ? export_find(argv[2]) : NULL;
 	need(format != NULL || text);
 	plant(&after, argv[1]);

@@ -338,6 +338,15 @@ static bool get_cost(struct profile_reader *r)
 	return true;
 }
 
+static bool get_clock(struct profile_reader *r)
+{
+	uint64_t khz;
+	if (!get(r, &khz))
+		return false;
+	r->builder.out->clock_mhz = (double)khz / 1000;
+	return true;
+}
+
 static bool get_turns(struct profile_reader *r)
 {
 	uint32_t event, part, scaled;
@@ -414,6 +423,7 @@ static bool get_record(struct profile_reader *r)
 	case RECORD_COST: return get_cost(r);
 	case RECORD_TURNS: return get_turns(r);
 	case RECORD_MARK: return get_mark(r);
+	case RECORD_CLOCK: return get_clock(r);
 	case RECORD_END: return get_end(r);
 	default: return wrong(r, "it has a record of a kind that is not known");
 	}

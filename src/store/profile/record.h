@@ -40,6 +40,7 @@ enum profile_record {
 	RECORD_TURNS = 14,
 	/* ± time - time of the mark before (ns), thread, 0 begin or 1 end, region (text) */
 	RECORD_MARK = 15,
+	RECORD_CLOCK = 16, /* kHz; behind the header */
 };
 
 enum { PROFILE_DEPTH_MOST = 4096 }; /* of nodes: more are not a stack of calls that anybody collected */

@@ -122,6 +122,10 @@ static void put_header(struct profile_log *log, const struct profile *p)
 		put(log, e->redraw);
 		put(log, e->seed);
 	}
+	if (p->clock_mhz > 0 && p->clock_mhz < 1e9) {
+		put_byte(log, RECORD_CLOCK);
+		put(log, (uint64_t)(p->clock_mhz * 1000 + 0.5));
+	}
 }
 
 bool profile_log_create(const char *path, const struct profile *header, struct profile_log **out,
