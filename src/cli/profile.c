@@ -387,9 +387,10 @@ static bool check(struct profile_request *r, struct error *err)
 		return error_set(err, ERROR_USAGE, "choose one of -p, -t, and -a, -C or --cgroup");
 	if (r->cgroup && !*r->cgroup)
 		return error_set(err, ERROR_USAGE, "--cgroup: the control group's name is empty");
-	if (r->command && targets && !cpus)
-		return error_set(err, ERROR_USAGE,
-				 "remove the program: -p and -t profile processes that already run");
+	if (r->command && targets && !cpus) {
+		error_set(err, ERROR_USAGE, "remove the program: -p and -t profile processes that already run");
+		return error_hint(err, "--for SECONDS ends it after a time, as 'sleep' does for perf");
+	}
 	if (!r->command && !targets) {
 		error_set(err, ERROR_USAGE, "nothing to profile: no program is given");
 		return error_hint(

@@ -4,7 +4,7 @@
 
 #include "report/table.h"
 
-enum { GAP = 2, NAME_LEAST = 12 };
+enum { GAP = 2, NAME_LEAST = 12, NAME_SHORTEST = 8 };
 
 /* The first `have` columns of a text in `columns`, without its middle: what names differ in is at their ends. */
 static void append_ends(struct str *out, const char *text, size_t have, size_t columns)
@@ -140,19 +140,25 @@ static void put_below(FILE *out, const struct columns_row *row, size_t from, siz
 	str_free(&below);
 }
 
-void columns_print(FILE *out, const struct columns *t, size_t indent, size_t width, const struct style *style)
+static void measure(const struct columns *t, size_t *widths)
 {
-	size_t widths[COLUMNS_MOST] = {0}, used;
-	struct columns_row titles = {0};
-	memcpy(titles.cells, t->headings, sizeof titles.cells);
 	for (size_t c = 0; c < t->n; c++) {
-		widths[c] = text_columns(cell_of(&titles, c));
+		widths[c] = text_columns(t->headings[c] ? t->headings[c] : "");
 		for (size_t i = 0; i < t->rows.count; i++) {
 			size_t have = text_columns(cell_of(&t->rows.items[i], c));
 			if (have > widths[c])
 				widths[c] = have;
 		}
 	}
+}
+
+static void print(FILE *out, const struct columns *t, const size_t *measured, size_t indent, size_t width,
+		  const struct style *style)
+{
+	size_t widths[COLUMNS_MOST], used;
+	struct columns_row titles = {0};
+	memcpy(widths, measured, sizeof widths);
+	memcpy(titles.cells, t->headings, sizeof titles.cells);
 	size_t least = widths[t->flexible] < NAME_LEAST ? widths[t->flexible] : NAME_LEAST, first = t->n;
 	while (t->folds && first > t->flexible + 2 && indent + others_of(t, widths, first) + least >= width)
 		first--;
@@ -160,7 +166,7 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 	/* a short cell of a column that has no room stands beside the others where it can */
 	size_t title = first < t->n ? GAP + text_columns(cell_of(&titles, first)) : 0;
 	used += used + title + least < width ? title : 0;
-	size_t room = used + NAME_LEAST < width ? width - used - 1 : NAME_LEAST;
+	size_t room = used + NAME_SHORTEST < width ? width - used - 1 : NAME_SHORTEST;
 	if (widths[t->flexible] > room)
 		widths[t->flexible] = room;
 	fprintf(out, "%*s%s", (int)indent, "", style->dim);
@@ -201,4 +207,54 @@ void columns_print(FILE *out, const struct columns *t, size_t indent, size_t wid
 			put_below(out, row, below, n, width - 1);
 		fprintf(out, "%s\n", row->emphasis ? style->off : "");
 	}
+}
+
+/* False: memory ran out. The caller frees the rows. */
+static bool copy_without_spare(struct columns *out, const struct columns *t)
+{
+	*out = *t;
+	out->n = 0;
+	memset(&out->rows, 0, sizeof out->rows);
+	for (size_t c = 0; c < t->n; c++) {
+		if (t->spare[c])
+			continue;
+		out->headings[out->n] = t->headings[c];
+		out->left[out->n] = t->left[c];
+		out->flexible = c == t->flexible ? out->n : out->flexible;
+		out->n++;
+	}
+	for (size_t i = 0; i < t->rows.count; i++) {
+		struct columns_row row = t->rows.items[i];
+		size_t n = 0;
+		for (size_t c = 0; c < t->n; c++)
+			if (!t->spare[c])
+				row.cells[n++] = t->rows.items[i].cells[c];
+		if (!vec_push(&out->rows, row))
+			return false;
+	}
+	return true;
+}
+
+static bool has_room(const struct columns *t, const size_t *widths, size_t indent, size_t width)
+{
+	return t->folds || indent + others_of(t, widths, t->n) + NAME_LEAST < width;
+}
+
+void columns_print(FILE *out, const struct columns *all, size_t indent, size_t width, const struct style *style)
+{
+	size_t widths[COLUMNS_MOST] = {0};
+	struct columns t = *all, fewer = {0};
+	measure(&t, widths);
+	if (!has_room(&t, widths, indent, width)) {
+		for (size_t c = 0; c < t.n; c++)
+			t.headings[c] = t.short_headings[c] ? t.short_headings[c] : t.headings[c];
+		measure(&t, widths);
+	}
+	if (!has_room(&t, widths, indent, width) && copy_without_spare(&fewer, &t)) {
+		measure(&fewer, widths);
+		print(out, &fewer, widths, indent, width, style);
+	} else {
+		print(out, &t, widths, indent, width, style);
+	}
+	vec_free(&fewer.rows);
 }

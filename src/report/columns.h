@@ -1,5 +1,6 @@
 /* A table of any columns, fitted to a width: numbers to the right, and one column of names that is shortened in
- * its middle when there is no room. */
+ * its middle when there is no room. Where it would have hardly any, headings are shorter, and then some columns
+ * are left out. */
 #ifndef TARE_REPORT_COLUMNS_H
 #define TARE_REPORT_COLUMNS_H
 
@@ -43,13 +44,16 @@ struct columns_row {
 struct columns {
 	size_t n;
 	const char *headings[COLUMNS_MOST];
-	bool left[COLUMNS_MOST]; /* names; else numbers, to the right */
-	size_t flexible;         /* the column that is shortened */
-	bool cut_at_end;         /* … at its end, not in its middle */
-	bool ordered;            /* the order of rows is what they say: source text, callers and callees */
-	bool folds;              /* cells that the line has no room for stand below it, at its end */
-	bool matrix;             /* few narrow columns: also a table on a phone */
-	enum columns_axis axis;  /* of the rows' ranges */
+	/* where the headings leave names too little room; NULL: the same */
+	const char *short_headings[COLUMNS_MOST];
+	bool spare[COLUMNS_MOST]; /* left out where even so they have too little */
+	bool left[COLUMNS_MOST];  /* names; else numbers, to the right */
+	size_t flexible;          /* the column that is shortened */
+	bool cut_at_end;          /* … at its end, not in its middle */
+	bool ordered;             /* the order of rows is what they say: source text, callers and callees */
+	bool folds;               /* cells that the line has no room for stand below it, at its end */
+	bool matrix;              /* few narrow columns: also a table on a phone */
+	enum columns_axis axis;   /* of the rows' ranges */
 	VEC(struct columns_row) rows;
 };
 

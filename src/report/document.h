@@ -53,7 +53,7 @@ enum document_kind {
 	BLOCK_GAP,        /* what follows stands apart from what came before */
 	BLOCK_TITLE,      /* label and text */
 	BLOCK_SUBTITLE,   /* label and text */
-	BLOCK_HEADING,    /* label, directly followed by text; not broken */
+	BLOCK_HEADING,    /* label, directly followed by text */
 	BLOCK_PARAGRAPH,  /* text: a note without a label */
 	BLOCK_NOTE,       /* label: "-", "!" (rank NOTE_ACT) or a footnote's "[1]"; text */
 	BLOCK_REMARK,     /* label and text, of the table above */

@@ -12,9 +12,10 @@
 #include "report/table.h"
 
 enum {
-	CONTEXT = 4,     /* instructions around a hot one */
-	WHOLE_MOST = 48, /* a function with so many is shown whole */
-	FILES_MOST = 64, /* whose source is read */
+	CONTEXT = 4,          /* instructions around a hot one */
+	WHOLE_MOST = 48,      /* a function with so many is shown whole */
+	FILES_MOST = 64,      /* whose source is read */
+	BESIDE = 12 + 2 + 16, /* columns beside those of events: the address, and the least of the instruction */
 };
 
 struct read_file {
@@ -163,9 +164,9 @@ void build_profile_disassembly(struct document *document, const struct named_pro
 {
 	struct disassembly_report r = {.document = document, .named = named, .code = code};
 	struct str name = {0}, heading = {0}, rest = {0};
-	event_columns_open(&r.columns, document, named, options);
+	event_columns_open(&r.columns, document, named, options, BESIDE, false);
 	profile_append_row_name(&name, &named->by_function.rows[code->row]);
-	columns_shorten(&heading, name.text ? name.text : "", (size_t)table_width(&options->text));
+	columns_shorten(&heading, name.text ? name.text : "", (size_t)table_width(&options->text) - 1);
 	str_free(&name);
 	if (code->why) {
 		str_append(&rest, ": not disassembled: ");

@@ -71,7 +71,8 @@ static void append_cost(struct str *text, const struct profile *p, const struct 
 		return;
 	str_append(text, "; a sample costs ");
 	append_time(text, e->cost_ns);
-	if (time_ns > 0 && !p->n_runs)
+	/* samples of whole CPUs, or of a group, are not of the program that runs beside */
+	if (time_ns > 0 && !p->n_runs && !p->target)
 		str_appendf(text, " here, %.1f %% of the program's CPU time in all",
 			    100 * (double)(e->samples + e->lost) * e->cost_ns / time_ns);
 	else
@@ -207,19 +208,23 @@ static void add_headings(struct profile_listing *l, enum profile_by by)
 	size_t c = 0;
 	l->columns->headings[c++] = e->gaps == GAPS_NONE ? "counts" : "samples";
 	l->columns->headings[c++] = "share";
-	if (l->intervals)
+	if (l->intervals) {
+		l->columns->short_headings[c] = document_printf(l->document, "%g %%", 100 * l->named->confidence);
 		l->columns->headings[c++] = document_printf(l->document, "%g %% interval",
 							    100 * l->named->confidence);
+	}
 	if (l->cumulative)
 		l->columns->headings[c++] = "cum.";
-	if (l->inclusive)
+	if (l->inclusive) {
+		l->columns->short_headings[c] = "incl.";
 		l->columns->headings[c++] = "with calls";
+	}
 	if (l->inclusive && l->wide)
 		l->columns->headings[c++] = "share";
-	if (l->ranks) {
+	if (l->ranks)
 		l->columns->headings[c++] = "rank";
-	}
-	if (l->checks) {
+	if (l->checks) { /* where the shares differ, a note below has both */
+		l->columns->spare[c] = l->columns->spare[c + 1] = true;
 		l->columns->headings[c++] = "gap 1";
 		l->columns->headings[c++] = "gap 2";
 		l->columns->headings[c++] = "agree";

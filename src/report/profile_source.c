@@ -10,9 +10,10 @@
 #include "report/source_text.h"
 
 enum {
-	CONTEXT = 3,        /* lines around a hot one */
-	LINES_MOST = 30,    /* hot lines, unless --top says how many */
-	HEADING_MOST = 200, /* columns, where the report is not on a terminal */
+	CONTEXT = 3,         /* lines around a hot one */
+	LINES_MOST = 30,     /* hot lines, unless --top says how many */
+	HEADING_MOST = 200,  /* columns, where the report is not on a terminal */
+	BESIDE = 6 + 2 + 16, /* columns beside those of events: the line, and the least of its text */
 };
 
 /* The lines with this share of the event are shown, as far as LINES_MOST allows; so are lines that call and
@@ -29,7 +30,6 @@ struct source_report {
 	const struct named_profile *named;
 	size_t width; /* of headings */
 	struct event_columns columns;
-	bool inclusive; /* there is a call graph */
 	struct hot_line *lines;
 	size_t n;
 };
@@ -48,7 +48,7 @@ static size_t add_counts(struct source_report *r, struct columns_row *row, const
 static size_t add_inclusive(struct source_report *r, struct columns_row *row, size_t c,
 			    const struct named_row *line)
 {
-	for (size_t i = 0; i < r->columns.n; i++) {
+	for (size_t i = 0; i < r->columns.inclusive; i++) {
 		size_t event = r->columns.events[i];
 		const struct named_count *count = line && line->calls ? &line->counts[event] : NULL;
 		double share = count ? profile_share(count->inclusive, r->named->sums[event]) : 0;
@@ -64,8 +64,7 @@ static void add_line(struct source_report *r, struct columns *columns, const str
 {
 	struct columns_row row = {0};
 	size_t c = add_counts(r, &row, line);
-	if (r->inclusive)
-		c = add_inclusive(r, &row, c, line);
+	c = add_inclusive(r, &row, c, line);
 	row.cells[c++] = number ? document_printf(r->document, "%u", number) : "";
 	row.cells[c] = text;
 	row.emphasis = line != NULL;
@@ -79,10 +78,7 @@ static struct columns *add_table(struct source_report *r)
 	if (!columns)
 		return NULL;
 	size_t c = event_columns_headings(&r->columns, columns);
-	for (size_t i = 0; r->inclusive && i < r->columns.n; i++)
-		columns->headings[c++] = r->columns.n > EVENTS_WITH_LABELS
-						 ? document_printf(r->document, "[%zu] with calls", i + 1)
-						 : "with calls";
+	c = event_columns_inclusive_headings(&r->columns, columns, c);
 	columns->headings[c++] = "line";
 	columns->left[c] = true;
 	columns->cut_at_end = true;
@@ -132,7 +128,7 @@ static void add_heading(struct source_report *r, const struct named_row *file, c
 	str_append(&name, " (");
 	profile_append_escaped(&name, profile_base_name(file->module));
 	str_append(&name, ")");
-	columns_shorten(&text, name.text && !name.failed ? name.text : "?", r->width);
+	columns_shorten(&text, name.text && !name.failed ? name.text : "?", r->width - 1); /* and a colon */
 	str_free(&name);
 	if (source->why[0]) {
 		str_append(&rest, ": no source, ");
@@ -223,14 +219,13 @@ void build_profile_source(struct document *document, const struct named_profile 
 	int width = options->text.width;
 	struct source_report r = {
 		.document = document, .named = named, .width = width ? (size_t)width : HEADING_MOST};
-	event_columns_open(&r.columns, document, named, options);
-	r.inclusive = named->n_arcs && COLUMNS_MOST >= 3 * r.columns.n + 2;
+	event_columns_open(&r.columns, document, named, options, BESIDE, named->n_arcs > 0);
 	r.lines = calloc(named->by_line.n + 1, sizeof *r.lines);
 	bool done = r.lines != NULL;
 	event_columns_legend(&r.columns);
 	for (size_t i = 0; done && i < r.columns.n; i++)
 		done = add_hottest(&r, r.columns.events[i], options->top ? options->top : LINES_MOST);
-	for (size_t i = 0; done && r.inclusive && i < r.columns.n; i++)
+	for (size_t i = 0; done && i < r.columns.inclusive; i++)
 		add_calling(&r, r.columns.events[i], options->top ? options->top : LINES_MOST);
 	document->failed |= !done;
 	for (int readable = 1; readable >= 0; readable--) /* those with source first */

@@ -18,10 +18,11 @@ static void put_labelled(FILE *out, const struct document_block *block, size_t i
 	const char *text = block->text ? block->text : "";
 	size_t at = indent, width = (size_t)table_width(options);
 	fprintf(out, "%*s", (int)indent, "");
-	if (block->label && !hang && text_columns(block->label) > width / 3) {
+	size_t label = block->label ? text_columns(block->label) : 0;
+	if ((!hang && label > width / 3) || indent + label > width) { /* also it is broken */
 		str_appendf(&whole, "%s %s", block->label, text);
 		text = whole.text ? whole.text : "";
-		hang = indent + 2;
+		hang = hang ? hang : indent + 2;
 	} else if (block->label) {
 		fprintf(out, "%s%s%s%s", bold ? style.bold : "", block->label, bold ? style.off : "",
 			*text ? " " : "");
@@ -29,6 +30,19 @@ static void put_labelled(FILE *out, const struct document_block *block, size_t i
 	}
 	text_wrap(out, text, at, hang ? hang : at, width);
 	str_free(&whole);
+}
+
+/* Broken where a terminal is too narrow for it; the label is not. */
+static void put_heading(FILE *out, const struct document_block *block, const struct report_options *options)
+{
+	struct style style = style_of(options);
+	const char *label = block->label ? block->label : "", *text = block->text ? block->text : "";
+	size_t at = text_columns(label);
+	fprintf(out, "%s%s%s", style.bold, label, style.off);
+	if (options->width && at + text_columns(text) > (size_t)table_width(options))
+		text_wrap(out, text, at, 4, (size_t)table_width(options));
+	else
+		fprintf(out, "%s\n", text);
 }
 
 static void put_block(FILE *out, const struct document_block *block, const struct report_options *options)
@@ -42,9 +56,7 @@ static void put_block(FILE *out, const struct document_block *block, const struc
 	case BLOCK_REMARK:
 	case BLOCK_NOTE: put_labelled(out, block, 2, 0, options); break;
 	case BLOCK_LINE: fprintf(out, "  %s\n", block->text ? block->text : ""); break;
-	case BLOCK_HEADING:
-		fprintf(out, "%s%s%s%s\n", style.bold, block->label ? block->label : "", style.off, block->text);
-		break;
+	case BLOCK_HEADING: put_heading(out, block, options); break;
 	case BLOCK_WARNING: fprintf(out, "  %s%s%s\n", style.warn, block->text, style.off); break;
 	case BLOCK_COUNTS: table_print_counts(out, &block->table, options); break;
 	case BLOCK_GROSS: table_print_gross(out, &block->table, options); break;

@@ -140,10 +140,9 @@ equal({row["counts"][1] for row in found["rows"]}, {None}, "in no row")
 
 # ---- the listing ----
 for width in 60, 80, 200:
-    seen = tare("profile", "--by", "data", "--on", "exact", "-e", "data-reads,data-writes", "--top", "400", "./data", env=environment(COLUMNS=str(width)))
-    equal(seen.code, 7, f"{width} columns: the exit code is the program's")
-    ok(every(len(line) <= max(width, 80) for line in seen.err.splitlines()), f"{width} columns: lines fit", seen)
-    rows = [line.split() for line in seen.err.splitlines()]
+    seen = shown_on_terminal(width, "profile", "--by", "data", "--on", "exact", "-e", "data-reads,data-writes", "--top", "400", "./data")
+    ok(every(len(line) <= width for line in seen.splitlines()), f"{width} columns: lines fit", seen)
+    rows = [line.split() for line in seen.splitlines()]
     ok(any(row[:3:2] == ["3,000", "0"] and row[3] == "table" for row in rows if len(row) > 3), f"{width} columns: table's row has its reads and writes", seen)
     ok(any(row[0:1] + row[2:6] == ["200", "100", "heap", "of", "other"] for row in rows), f"{width} columns: heap's row says which function it is of", seen)
     total = [row for row in rows if row[-1:] == ["TOTAL"]]

@@ -709,7 +709,7 @@ static void test_headings(void)
 {
 	static const struct {
 		struct profile_event event;
-		const char *says;
+		const char *says, *target;
 	} cases[] = {
 		{{.gaps = GAPS_EXPONENTIAL,
 		  .gap = 1000000,
@@ -745,12 +745,20 @@ static void test_headings(void)
 		 "900 samples, one each 7 ns (fixed gaps); a sample costs 20 \u00b5s here, 2.0 % of the program's "
 		 "CPU "
 		 "time in all; 100 samples were lost"},
+		/* samples of all CPUs are not of the program that runs beside */
+		{{.gaps = GAPS_FIXED, .gap = 7, .samples = 900, .cost_ns = 20000},
+		 "a sample costs 20 \u00b5s here (the gap is such that it takes 2 % of the time at most)",
+		 "all CPUs"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct profile_event event = cases[i].event;
 		uint64_t sums[] = {0};
 		event.label = "cpu-clock", event.unit = "ns";
-		struct profile p = {.events = &event, .n_events = 1, .user_ns = 700000000, .system_ns = 300000000};
+		struct profile p = {.events = &event,
+				    .n_events = 1,
+				    .target = cases[i].target,
+				    .user_ns = 700000000,
+				    .system_ns = 300000000};
 		struct named_profile named = {.profile = &p, .sums = sums};
 		char *text = NULL;
 		size_t length;
