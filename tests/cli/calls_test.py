@@ -235,6 +235,59 @@ equal({row["function"]: row["counts"][0]["self"] for row in plain["functions"] i
       {name: own for name, (own, _) in functions.items() if own}, "the functions' own counts are the same without the call graph")
 ok("calls" not in plain, "which is not there unless it is asked for")
 
+# ---- conditional branches out of a function; more records than a buffer holds, which ends behind each of them ----
+build("leaves", """\
+	.macro function name
+	.globl \\name
+	.type \\name, @function
+\\name:
+	.endm
+	.macro end name
+	.size \\name, . - \\name
+	.endm
+	function work           # 7 the half of times, through its cold part and back; else 5
+	test $1, %bl
+	jnz work_cold
+	nop
+	nop
+1:	ret
+2:	test $3, %bl
+	jz work                 # within itself, never
+	jo over                 # never
+	jmp 1b
+	end work
+	function work_cold      # 2
+	nop
+	jmp 2b
+	end work_cold
+	function over           # a conditional tail call, the half of times: 2, else 5
+	test $2, %bl
+	jnz tail
+	dec %ebx
+	inc %ebx
+	ret
+	end over
+	function tail           # 2
+	nop
+	ret
+	end tail
+	function _start
+	mov $40000, %ebx
+1:	call work
+	call over
+	dec %ebx
+	jnz 1b
+	mov $60, %eax
+	xor %edi, %edi
+	syscall
+	end _start
+""", "-nostdlib", "-static")
+functions, calls, report = graph("leaves")
+equal(functions, {"_start": (160004, 620004), "work": (240000, 280000), "work_cold": (40000, 40000), "over": (140000, 180000), "tail": (40000, 40000)},
+      "functions that conditional branches leave have what they execute")
+equal(calls, {(None, "_start"): (1, 620004), ("_start", "work"): (40000, 280000), ("work", "work_cold"): (20000, 40000), ("_start", "over"): (40000, 180000), ("over", "tail"): (20000, 40000)},
+      "each way out of them is a call, and none that stays is")
+
 # ---- every event ----
 build("counts", """\
 	.macro function name

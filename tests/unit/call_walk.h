@@ -44,7 +44,7 @@ struct walk_stream {
 	struct trace_item items[WALK_NUMBERS];
 	struct calls_block known[WALK_NUMBERS];
 	struct calls_step steps[WALK_NUMBERS];
-	bool quiet[WALK_NUMBERS];
+	bool quiet[WALK_NUMBERS], leaves[WALK_NUMBERS]; /* leaves: quiet, but on its way to another function */
 	struct calls calls;
 	struct calls_stack stack;
 	struct record_calls *record;
@@ -147,7 +147,8 @@ static inline void walk_describe(const struct walk *w, struct walk_stream *s, un
 	s->items[number] = (struct trace_item){.kind = TRACE_WRITE, .value = (uint8_t)first, .displacement = -8};
 	block->values = (uint16_t)(first + slot);
 	block->quiet = silent ? (uint8_t)first : 0;
-	s->quiet[number] = silent && (ending == WALK_ON || ending == WALK_BRANCH);
+	s->quiet[number] = silent && (ending == WALK_ON || ending == WALK_BRANCH || ending == WALK_AWAY);
+	s->leaves[number] = ending == WALK_AWAY && to % WALK_FUNCTIONS != f;
 	s->known[number] = (struct calls_block){.function = f + 1,
 						.flags = w->linkage[f] && !b && !half ? CALLS_LINKAGE : 0};
 	s->known[number].counts[0] = walk_counts(w, f, b, half);
@@ -234,12 +235,13 @@ static inline void walk_put(struct walk_stream *s, uint64_t word)
 	s->words[s->n++] = word;
 }
 
-/* The block, or so many of its instructions, is executed; it goes to `went`, with `slot` the stack pointer's place. */
+/* The block, or so many of its instructions, is executed; it goes to `went` (0: on, or where it always goes), with `slot`
+ * the stack pointer's place. */
 static inline void walk_execute(struct walk_stream *s, unsigned number, unsigned done, uint64_t went,
 				uint64_t slot)
 {
 	const struct trace_block *block = &s->blocks[number];
-	if (s->quiet[number] && done >= block->insns) {
+	if (s->quiet[number] && done >= block->insns && !(s->leaves[number] && went)) {
 		s->sum += s->known[number].counts[0];
 		return;
 	}
@@ -392,6 +394,8 @@ static inline bool walk_step(struct walk *w)
 	unsigned inside = 1 + to % (WALK_BLOCKS - 1), outer = w->depth;
 	if (ending == WALK_SWITCH)
 		went = walk_pc(f, inside, 0);
+	else if (ending == WALK_AWAY && taken)
+		went = walk_pc(other, 0, 0);
 	for (unsigned up = 1 + to % 3; ending == WALK_LONGJMP && up && outer && !w->frames[outer].handler; up--)
 		outer--;
 	if (ending == WALK_LONGJMP && outer < w->depth) {

@@ -10,8 +10,9 @@
  * next header; so are the outcome of a conditional branch and the target of an indirect one.
  *
  * Where only the call graph of one event is wanted, blocks that stay in their function have no record: they are
- * quiet. The thread adds up what they count, and each record has that sum (struct trace_block, quiet). A block
- * that ends in a return or an indirect branch says where that went: by its first value.
+ * quiet. (One that may leave it by a conditional branch has a record when it does.) The thread adds up what they
+ * count, and each record has that sum (struct trace_block, quiet). A block that ends in a return or an indirect
+ * branch says where that went: by its first value.
  *
  * What always holds:
  *  1. Templates [0, count) are complete before an entry names them, and never change. A number means the same

@@ -78,7 +78,8 @@ enum span_kind {
 	SPAN_THUNK,
 	SPAN_INDIRECT,
 	SPAN_STUB,
-	SPAN_INLINE /* way out of line of an inline check, by its site */
+	SPAN_INLINE, /* way out of line of an inline check, by its site */
+	SPAN_AWAY    /* the record of a quiet block that leaves its function, by that exit */
 };
 struct code_span {
 	uint32_t offset, kind_id;

@@ -23,6 +23,7 @@
  *                  SPAN_THUNK     in_thunk(): a taken branch's counter ──────────► the exit, or behind it
  *                  SPAN_INDIRECT  an indirect branch's comparison ───────────────► leave_by_target()
  *                  SPAN_STUB      nothing has taken effect ──────────────────────► the exit
+ *                  SPAN_AWAY      in_away(): as before the block's branch, or with its record ──► the exit
  *
  * What always holds:
  *  1. Whatever byte is interrupted, the program is shown at a boundary between two of its own instructions. One
@@ -100,44 +101,18 @@ static void flags_from(struct thread *t, enum mark_flags where)
 		t->flags = (t->flags & ~FLAG_OF) | (ax & 1) << 11;
 }
 
-static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
+/* The last of n marks at or before it. */
+static const struct state_mark *mark_at(unsigned n, uint32_t offset, const struct block *b)
 {
-	const struct block *b = &rt.blocks[id];
-	uint64_t next;
-	unsigned n = translate_marks(&interrupted, b, id, marks, MARKS_MAX, &next);
-	unsigned i = n;
-	while (i > 0 && marks[i - 1].offset > offset)
-		i--;
-	if (!i)
+	while (n > 0 && marks[n - 1].offset > offset)
+		n--;
+	if (!n)
 		die("lost: a signal's position in a block is unknown", b->pc);
-	const struct state_mark *m = &marks[i - 1];
-	uint64_t *counter = counter_of(t, id * 2);
-	unsigned k = m->insn;
+	return &marks[n - 1];
+}
 
-	if (m->kind == MARK_TARGET)
-		return leave_by_target(t, t->reg[X86_RCX]);
-	if (m->kind == MARK_CALL) {
-		t->target = t->reg[X86_RCX];
-		unspill(t, m->spills, 0);
-	}
-	if (m->kind == MARK_EXIT0 || m->kind == MARK_EXIT1 || m->kind == MARK_CALL) {
-		uint32_t exit = b->exit[m->kind == MARK_EXIT1];
-		if (!m->counted && k) /* a block whose counter was not reached is one without instructions */
-			die("lost: a block's end without its count", b->pc);
-		if (exit != NONE) {
-			t->exit_id = exit;
-			return false;
-		}
-		t->pc = next;
-		if (b->follower != NONE && (b->flags & BLOCK_TAIL)) /* passed, and not entered yet */
-			record_correct(t, b->follower, 0);
-		return true;
-	}
-	unspill(t, m->spills, m->reg);
-	if (m->recency)
-		inline_recency(t, t->reg[m->recency - 1]);
-	if (m->stream_third >> 4)
-		flags_from(t, m->stream_third >> 4);
+static void unspill_stream(struct thread *t, const struct state_mark *m)
+{
 	if (m->stream_spills & 4)
 		t->reg[m->stream_third & 15] = t->spill_third;
 	if (m->stream_spills & 8)
@@ -146,6 +121,20 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 		t->reg[m->stream_regs & 15] = t->spill_trace;
 	if (m->stream_spills & 2)
 		t->reg[m->stream_regs >> 4] = t->spill_trace2;
+}
+
+/* Before the instruction that the mark names: of the block that `interrupted` is of. */
+static void at_instruction(struct thread *t, uint32_t id, const struct state_mark *m)
+{
+	const struct block *b = &rt.blocks[id];
+	uint64_t *counter = counter_of(t, id * 2);
+	unsigned k = m->insn;
+	unspill(t, m->spills, m->reg);
+	if (m->recency)
+		inline_recency(t, t->reg[m->recency - 1]);
+	if (m->stream_third >> 4)
+		flags_from(t, m->stream_third >> 4);
+	unspill_stream(t, m);
 	if (m->kind == MARK_REP)
 		counter[1] -= t->reg[X86_RCX];
 	t->reg[X86_RSP] += (uint64_t)(int64_t)m->rsp;
@@ -168,7 +157,57 @@ static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
 		if (k < b->insns)
 			record_correct(t, id, k);
 	}
+}
+
+static bool in_block(struct thread *t, uint32_t id, uint32_t offset)
+{
+	const struct block *b = &rt.blocks[id];
+	uint64_t next;
+	unsigned n = translate_marks(&interrupted, b, id, marks, MARKS_MAX, &next);
+	const struct state_mark *m = mark_at(n, offset, b);
+	unsigned k = m->insn;
+
+	if (m->kind == MARK_TARGET)
+		return leave_by_target(t, t->reg[X86_RCX]);
+	if (m->kind == MARK_CALL) {
+		t->target = t->reg[X86_RCX];
+		unspill(t, m->spills, 0);
+	}
+	if (m->kind == MARK_EXIT0 || m->kind == MARK_EXIT1 || m->kind == MARK_CALL) {
+		uint32_t exit = b->exit[m->kind == MARK_EXIT1];
+		if (!m->counted && k) /* a block whose counter was not reached is one without instructions */
+			die("lost: a block's end without its count", b->pc);
+		if (exit != NONE) {
+			t->exit_id = exit;
+			return false;
+		}
+		t->pc = next;
+		if (b->follower != NONE && (b->flags & BLOCK_TAIL)) /* passed, and not entered yet */
+			record_correct(t, b->follower, 0);
+		return true;
+	}
+	at_instruction(t, id, m);
 	return true;
+}
+
+/* In front of the jump of an exit by which a quiet block leaves its function. */
+static bool in_away(struct thread *t, uint32_t exit, uint32_t offset)
+{
+	uint8_t scratch[STREAM_AWAY_BYTES];
+	uint32_t id = rt.exits[exit].block;
+	const struct block *b = &rt.blocks[id];
+	uint64_t next;
+	struct emit e = {.p = scratch, .start = scratch, .marks = marks, .mark_most = MARKS_MAX, .id = id};
+	translate_marks(&interrupted, b, id, marks, MARKS_MAX, &next);
+	stream_away(&e, b->insns - 1u);
+	const struct state_mark *m = mark_at(e.mark_count, offset, b);
+	if (m->kind == MARK_INSN) {
+		at_instruction(t, id, m);
+		return true;
+	}
+	unspill_stream(t, m);
+	t->exit_id = exit;
+	return false;
 }
 
 /* thunk: the one that was interrupted, which may be an older one of the exit's. */
@@ -213,6 +252,7 @@ bool recover(struct thread *t)
 	switch (span->kind_id >> 29) {
 	case SPAN_BLOCK: return in_block(t, id, offset);
 	case SPAN_THUNK: return in_thunk(t, id, ip - offset, offset);
+	case SPAN_AWAY: return in_away(t, id, offset);
 	case SPAN_INDIRECT: {
 		uint64_t pc = rt.blocks[id].pc, rcx = t->reg[X86_RCX];
 		if (rt.blocks[id].context)

@@ -28,7 +28,7 @@
 
 static struct calls calls;
 static struct calls_block *blocks;
-static uint8_t *quiet; /* by block: see stream_quiet() */
+static uint8_t *quiet; /* by block: see quiet_of() */
 static struct calls_step *steps;
 static struct {
 	struct record_module module;
@@ -291,12 +291,14 @@ static bool stays_in(const struct calls_block *known, uint64_t pc)
 	       begin_of(known->module, pc) == calls.functions.begins[known->function];
 }
 
-#define QUIET_MOST 127u /* what an add's short immediate holds */
+#define QUIET_MOST 127u   /* what an add's short immediate holds */
+#define QUIET_LEAVES 128u /* beside the count: see stream_leaves() */
 
-/* It stays in its function, whichever way it goes, and what it counts is fixed; not 0, so that the sum tells
- * whether any was executed. Only in context 0: a region's end takes records back (region/way.c). */
-static bool is_quiet(const struct translation *tr, const struct trace_block *block,
-		     const struct calls_block *known)
+/* For `quiet`. The block stays in its function, or leaves it by a conditional branch that is taken and not
+ * otherwise. What it counts is fixed, and not 0, so that the sum tells whether any was executed. Only in context
+ * 0: a region's end takes records back (region/way.c). */
+static unsigned quiet_of(const struct translation *tr, const struct trace_block *block,
+			 const struct calls_block *known)
 {
 	const struct x86_insn *last = &tr->decoded.insn[tr->decoded.count - 1];
 	uint64_t next = block->pc + block->length, target = next + (uint64_t)(int64_t)last->target_rel;
@@ -304,13 +306,19 @@ static bool is_quiet(const struct translation *tr, const struct trace_block *blo
 	if (!calls.quiet || tr->decoded.context || !known->function || known->flags || block->items ||
 	    known->unit != CALLS_NO_UNIT || block->values != 1 || !known->counts[0] ||
 	    known->counts[0] > QUIET_MOST)
-		return false;
+		return 0;
 	if (last->flow != X86_FLOW_NONE && !conditional && !jump)
-		return false;
-	return (jump || stays_in(known, next)) && (!(jump || conditional) || stays_in(known, target));
+		return 0;
+	if (!jump && !stays_in(known, next))
+		return 0;
+	if (!(jump || conditional) || stays_in(known, target))
+		return known->counts[0];
+	return last->flow == X86_FLOW_JCC ? known->counts[0] | QUIET_LEAVES : 0;
 }
 
-unsigned stream_quiet(uint32_t id) { return rt.trace_quiet ? quiet[id] : 0; }
+unsigned stream_quiet(uint32_t id) { return rt.trace_quiet ? quiet[id] & QUIET_MOST : 0; }
+
+bool stream_leaves(uint32_t id) { return rt.trace_quiet && quiet[id] & QUIET_LEAVES; }
 
 void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t module)
 {
@@ -323,7 +331,7 @@ void stream_calls_block(const struct translation *tr, uint32_t id, uint32_t modu
 	unlock_word(&rt.models_lock);
 	blocks[id].flags = flags_of(&tr->decoded);
 	describe_counts(tr, &blocks[id]);
-	quiet[id] = is_quiet(tr, &rt.templates[id], &blocks[id]) ? (uint8_t)blocks[id].counts[0] : 0;
+	quiet[id] = (uint8_t)quiet_of(tr, &rt.templates[id], &blocks[id]);
 	calls_describe_step(&calls, &program, id, &steps[id]);
 }
 

@@ -4,7 +4,8 @@
  *     [mov gs:[spill], rB]  mov rB, gs:[trace]  mov [rB + last word], value  …  mov qword [rB], number
  *     lea rB, [rB + record]  mov gs:[trace], rB  [counter, where it has no better place]  [mov rB, gs:[spill]]
  *
- * Of a quiet block (stream_quiet()) there is no record: it adds what it counts to the thread's sum.
+ * Of a quiet block (stream_quiet()) there is no record: it adds what it counts to the thread's sum. If its branch
+ * leads out of its function, a record takes the place of that.
  *
  * Values of a block that inline checks have no plan for go to a buffer of the thread instead (inline/inline.h);
  * its header alone goes here.
@@ -230,6 +231,42 @@ void stream_count_quietly(struct emit *e, unsigned k)
 	encode_add_gs(&e->p, quiet_sum(e->id), (int8_t)stream_quiet(e->id));
 	e->stream_groups = 1;
 	mark(e, MARK_INSN, k, 0, 0, 0);
+}
+
+/* What the block counts is taken out of the sum again: who runs the record adds it. Up to the store that publishes
+ * the record the branch has not been executed. */
+void stream_away(struct emit *e, unsigned k)
+{
+	unsigned sum = X86_RAX, pointer = X86_RCX;
+	e->counted = true;
+	e->stream_regs = (uint8_t)(sum | pointer << 4);
+	e->stream_groups = 1;
+	mark(e, MARK_INSN, k, 0, 0, 0);
+	gs_store(e, sum, AT_SPILL_TRACE);
+	e->stream_spills = 1;
+	mark(e, MARK_INSN, k, 0, 0, 0);
+	gs_store(e, pointer, AT_SPILL_TRACE2);
+	e->stream_spills = 3;
+	mark(e, MARK_INSN, k, 0, 0, 0);
+	gs_load(e, sum, quiet_sum(e->id));
+	encode_lea(&e->p, sum, sum, -(int32_t)stream_quiet(e->id));
+	gs_store(e, sum, quiet_sum(e->id));
+	e->stream_groups = 0;
+	mark(e, MARK_INSN, k, 0, 0, 0);
+	for (uint32_t i = 1; i < QUIET_SUMS; i++) {
+		gs_load(e, pointer, quiet_sum(e->id + i));
+		lea_sum(e, sum, sum, pointer, 1, 0, false);
+	}
+	gs_load(e, pointer, AT_TRACE);
+	encode_store(&e->p, sum, pointer, 8);
+	encode_store_value(&e->p, pointer, 0, e->id);
+	encode_lea(&e->p, pointer, pointer, 16);
+	gs_store(e, pointer, AT_TRACE);
+	mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
+	gs_load(e, pointer, AT_SPILL_TRACE2);
+	gs_load(e, sum, AT_SPILL_TRACE);
+	e->stream_spills = 0;
+	mark(e, MARK_EXIT0, k + 1, 0, 0, 0);
 }
 
 void stream_target(struct emit *e)

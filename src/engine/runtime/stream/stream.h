@@ -118,6 +118,10 @@ void lea_sum(struct emit *e, unsigned reg, unsigned base, unsigned index, unsign
 	     bool narrow);
 void stream_store(struct emit *e, unsigned at, struct counter_place place);
 void stream_count_quietly(struct emit *e, unsigned k); /* with an add, before instruction k */
+/* The record of a quiet block that leaves its function by its branch, instruction k (stream_leaves()), in front of
+ * the jump there. With that, so many bytes at most. */
+#define STREAM_AWAY_BYTES 160u
+void stream_away(struct emit *e, unsigned k);
 /* The newest record's block goes to what is in rcx; rax is lost. */
 void stream_target(struct emit *e);
 
@@ -219,6 +223,8 @@ void stream_calls_part(struct record_process *old, struct record_process *fresh)
 bool stream_calls_thread(struct thread *t); /* memory for its stack */
 /* What a quiet block counts; 0: it is none, and has a record. */
 unsigned stream_quiet(uint32_t id);
+/* … and has a record when its branch is taken, which leads into another function. */
+bool stream_leaves(uint32_t id);
 static inline uint64_t stream_quiet_sum(const struct thread *t)
 {
 	uint64_t sum = 0;

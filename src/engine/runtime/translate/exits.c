@@ -46,6 +46,27 @@ void linkable(struct emit *e, uint64_t target, enum exit_kind kind, unsigned con
 	encode_distance(exit->patch, exit->stub);
 }
 
+/* The jcc by which a quiet block leaves its function (stream_leaves()). The block's record and the jmp stand in
+ * the cold part, where who stays does not pass them. */
+static void linkable_away(struct emit *e, uint64_t target, unsigned condition, unsigned k)
+{
+	encode_jump_if(&e->p, condition, 0);
+	if (e->probe)
+		return;
+	uint32_t id = cache_exit(target, e->id, EXIT_TAKEN, e->arena);
+	struct exit *exit = &rt.exits[id];
+	exit->stub = emit_stub(e->arena, id);
+	e->arena->cold -= STREAM_AWAY_BYTES;
+	struct emit away = {.p = e->arena->cold, .arena = e->arena, .id = e->id};
+	encode_distance(e->p - 4, away.p);
+	cache_span(e->arena, away.p, true, SPAN_AWAY, id);
+	stream_away(&away, k);
+	align_displacement(&away, 1);
+	encode_jump(&away.p, 0);
+	exit->patch = away.p - 4;
+	encode_distance(exit->patch, exit->stub);
+}
+
 /* An exit that always goes to the runtime. */
 void simple_exit(struct emit *e, uint64_t target, enum exit_kind kind)
 {
@@ -278,7 +299,10 @@ bool block_end(struct emit *e, struct counter_place place, const struct x86_insn
 		}
 		return true;
 	case X86_FLOW_JCC:
-		linkable(e, target, EXIT_TAKEN, in->condition);
+		if (stream_leaves(e->id))
+			linkable_away(e, target, in->condition, k);
+		else
+			linkable(e, target, EXIT_TAKEN, in->condition);
 		mark(e, MARK_EXIT1, k + 1, 0, 0, 0);
 		linkable(e, next, EXIT_NEXT, 16);
 		return false;
