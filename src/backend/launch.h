@@ -23,6 +23,9 @@ struct launch {
  * not there, not executable, a directory. */
 char *launch_find(const struct command *command, struct error *err);
 
+/* Why a program cannot be executed; returns false. */
+bool launch_cannot_execute(struct error *err, const char *name, int os_errno);
+
 /* Looks the program up in PATH first, so that a missing program is an error before any process exists.
  * The held child has done everything but execve(2): streams moved, signals reset to tare's inherited
  * dispositions and mask. On failure no process is left. */

@@ -386,7 +386,10 @@ static bool remark_given(struct comparing *x)
 			done = note(x, NOTE_ACT,
 				    arena_printf(&c->arena, "%s was not given the same as %s: %s%s%s", c->names[i],
 						 c->names[0], names.text ? names.text : "",
-						 n == 1 && fix ? "; " : "", n == 1 && fix ? fix : ""));
+						 !fix     ? ""
+						 : n == 1 ? "; "
+							  : ". For the first: ",
+						 fix ? fix : ""));
 		done = done && !names.failed;
 		str_free(&names);
 	}

@@ -370,6 +370,11 @@ static const struct {
 	 "nor is a cause of what else differs"},
 	{"f\t1\t1\ncode\t1\n", "f\t1\t2\ncode\t1\n", "B was not given the same as A: f",
 	 "of the same code it is what differs"},
+	{"signals that came\t1\t1\nthe time\t1\t1\ncode\t1\n",
+	 "signals that came\t1\t2\nthe time\t1\t2\ncode\t1\n",
+	 "B was not given the same as A: signals that came, the time. For the first: wait for one process after "
+	 "the other, without pipelines",
+	 "of several things that differ the first has its remedy"},
 	{"code\t1\ntasks\tseveral\n", "code\t1\ntasks\tone\n",
 	 "B was seen to be given the same as A, and executes the same code: this is the order of its threads or "
 	 "processes. Run it with one thread",
