@@ -485,11 +485,11 @@ static bool map_and_start(struct borrower *in, uint32_t entry, struct error *err
 			      .rsp = in->regs.rsp};
 	if (how->served)
 		unmap_vdso(in);
-	int64_t stack = borrowed_call(in, SYS_mmap, 0, STACK_BYTES, PROT_READ | PROT_WRITE,
+	int64_t stack = borrowed_call(in, SYS_mmap, START_STACK_PLACE, STACK_BYTES, PROT_READ | PROT_WRITE,
 				      MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (stack < 0 && stack > -4096)
 		return error_set_errno(err, ERROR_LIMIT, (int)-stack, "cannot map the engine's stack");
-	int64_t record = map_file(in, (uint64_t)stack, how->fd, O_RDWR, 0, RECORD_SPACE_OFFSET,
+	int64_t record = map_file(in, (uint64_t)stack, how->fd, O_RDWR, START_RECORD_PLACE, RECORD_SPACE_OFFSET,
 				  PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE);
 	int64_t image = record < 0 ? record
 				   : map_file(in, (uint64_t)stack, first ? how->first_fd : how->image_fd, O_RDONLY,

@@ -18,6 +18,9 @@
 
 /* where the image is wished to be, in every program: see runtime/os/seccomp.c */
 #define START_IMAGE_PLACE 0x7edf00000000ull
+/* and the others, below it: not between the program's libraries and its stack, where the program looks for room */
+#define START_RECORD_PLACE 0x7ede00000000ull
+#define START_STACK_PLACE 0x7edd00000000ull
 
 /* Where the image says, in 8 bytes, how many bytes it begins with: those behind them, up to its end, are zeros */
 #define START_FILLED_AT 24u
