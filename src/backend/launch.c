@@ -14,7 +14,8 @@
  *    give the copy up again takes as long as a short program (measured: 1.0 ms against 0.5). Unlike vfork's, tare
  *    goes on beside it while it is held. So the child has a stack of its own; until it has said "held", tare
  *    waits; from then on it makes system calls, and touches nothing else. launch_now()'s has some of tare's stack.
- * 5. A program for another process group is born in it: tare goes there first, and leaves by a session of its own. */
+ * 5. A program for another process group is born in it: tare goes there first, and leaves by a session of its
+ *    own. */
 #include "backend/launch.h"
 
 #include "backend/padding.h"

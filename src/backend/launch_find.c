@@ -1,4 +1,5 @@
-/* The program's file. The search of PATH is that of execvp(3) and env(1): in the PATH that the program will have. */
+/* The program's file. The search of PATH is that of execvp(3) and env(1): in the PATH that the program will
+ * have. */
 #include "backend/launch.h"
 
 #include <errno.h>
