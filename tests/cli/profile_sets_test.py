@@ -74,6 +74,50 @@ ok(every(0 < e.get("part", 0) < 1 for e in three.values()), "each event of a set
 ok(sum(three[name]["part"] for name in ("page-faults", "minor-faults", "cpu-clock")) <= 1.000001, "three sets have one time", three)
 ok("scaled" not in three["cpu-clock"], "a clock at one level has no count, and nothing is scaled", three)
 
+# ---- with a rate, of a process that runs already, of all CPUs and of one: no fault is in both sets, and the sets share one time ----
+SETS = ["-e", "page-faults", "-e", "minor-faults", "--switch-timeout", "4"]
+
+
+def holds(fact, file, most, of=None):
+    """most: so many faults there were, of the function `of` (each a sample) or of all that was sampled."""
+    report = json.loads(tare("report", "--format", "json", file).out)
+    both = report["events"]
+    functions = [row["counts"] for row in report["functions"] if row["function"] == of and row["module"] == os.path.abspath("faults")]
+    seen = [sum(counts[i]["self"] for counts in functions) if of else e["total"] or 0 for i, e in enumerate(both)]
+    ok(0 < sum(seen) <= most, f"{fact}: each fault is in one set at most", (seen, most, both))
+    ok(sum(e.get("part", 0) for e in both) <= 1.000001, f"{fact}: the sets share one time", both)
+    for e in both:
+        ok("scaled" in e and e["total"] <= e["scaled"]["value"] and e["scaled"]["low"] <= e["scaled"]["value"] if e["total"] is not None else e["why"],
+           f"{fact}: {e['event']} is scaled to no less than was counted, or had no turn and says so", e)
+
+
+seen = tare("profile", "-F", "2000", *SETS, "-o", "rate", "./faults")
+ok(seen.code == 3 and "2,000 a second (the kernel adjusts the gap)" in " ".join(seen.err.split()), "sets with a rate", seen)
+holds("-F", "rate", all_faults + 64)
+
+os.mkfifo("orders")
+os.mkfifo("answers")
+to, back = os.open("orders", os.O_RDWR), os.open("answers", os.O_RDWR)
+running = subprocess.Popen(["sh", "-c", "read line; exec ./faults"], stdin=subprocess.PIPE)
+attached = start("profile", "-c", "1", "--gaps", "fixed", *SETS, "-o", "attached", "--control", "fifo:orders,answers", "-p", str(running.pid))
+os.write(to, b"ping\n")
+equal(os.read(back, 100), b"ack\n", "a process that runs already is sampled from here on")
+running.stdin.write(b"go\n")
+running.stdin.close()
+seen = finish(attached)
+ok(seen.code == 0 and running.wait() == 3, "and it goes on until the process ends", seen)
+holds("-p", "attached", all_faults + 64)
+
+cpu = min(os.sched_getaffinity(0))
+for target, name in ((["-a"], "all"), (["-C", str(cpu)], "cpu")):
+    fact = " ".join(target)
+    seen = tare("profile", "-c", "1", "--gaps", "fixed", *target, *SETS, "-o", name, "./faults", preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+    if "perf_event_paranoid" in seen.err:
+        skip("whole CPUs may not be sampled here", f"{fact}: sets of events")
+        continue
+    equal(seen.code, 3, f"{fact}: the exit status of the program that runs beside")
+    holds(fact, name, 64000, of="touch")
+
 for words, why in ((["-e", "page-faults"], "two sets of events or more"), (["-e", "page-faults", "-e", "page-faults"], "an event is in one set"),
                    (["-e", "page-faults", "-e", "minor-faults", "-r", "2"], "does not go with -r and --check"),
                    (["-e", "loads", "-e", "stores", "--on", "exact"], "does not go with exact")):

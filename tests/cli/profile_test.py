@@ -456,6 +456,33 @@ for stacks in ([], ["-g"]):
     has(tare("report", "--top", "100000", "kept.often").out, "rare_two (rare.so:rare.c:2)", f"where they are listed they have their lines {stacks}")
     has(tare("report", "--lines", "--top", "100000", "kept.often").out, "rare.c:2 (rare.so)", f"and among lines they are {stacks}")
 
+
+
+def opened(name, *arguments):
+    """Was this file opened while tare ran?"""
+    libc = ctypes.CDLL(None, use_errno=True)
+    watch = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+    assert libc.inotify_add_watch(watch, name.encode(), 0x20) >= 0, "no watch"  # IN_OPEN
+    done_ = tare(*arguments)
+    try:
+        return bool(os.read(watch, 4096)), done_
+    except BlockingIOError:
+        return False, done_
+    finally:
+        os.close(watch)
+
+
+# lines and what was inlined are in a file of their own: it is opened where they are looked for, and by nothing else
+subprocess.run(["gcc", "-g", "-gsplit-dwarf", "-O1", "-fPIC", "-c", "rare.c", "-o", "rare.o"], check=True)
+subprocess.run(["gcc", "-shared", "rare.o", "-o", "rare.so"], check=True)
+dwo = next((name for name in os.listdir(".") if name.endswith(".dwo")), None)
+for stacks in ([], ["-g"]):
+    looked, seen = opened(dwo, "profile", "--on", "exact", *stacks, "-o", "kept.often", "./often")
+    ok(seen.code in (0, 1) and "often (often:often.c:" in seen.err and not looked, f"a listing of functions does not look for the lines of a file with hardly a count {stacks}", seen)
+    for show, wanted in (([], False), (["--lines"], True), (["--top", "100000"], True), (["--annotate"], True), (["--format", "json"], True)):
+        looked, seen = opened(dwo, "report", *show, "kept.often")
+        ok(seen.code == 0 and looked == wanted, f"tare report {' '.join(show)} {'does' if wanted else 'does not'} {stacks}", (looked, seen))
+
 # the gap that tare chooses: what a sample costs is in the heading, of the kept profile too
 seen = tare("profile", "-e", "cpu-clock", "-o", "cost.profile", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done")
 if seen.code == 0:
