@@ -204,9 +204,12 @@ static const char *engine_counts_on(const char *list)
 		counts = user && row && (row->counted_by & COUNTED_BY_EXACT || row->model || row->models);
 		exact = exact && counts && row->counted_by & COUNTED_BY_EXACT;
 	}
-	/* perfex's events are of that machine */
+	/* perfex's and run_p5mon's events are of those machines */
 	if (counts)
-		on = strncmp(list, "r10000:", 7) == 0 ? "model:r10000" : exact ? "exact" : "model:host";
+		on = strncmp(list, "r10000:", 7) == 0  ? "model:r10000"
+		     : strncmp(list, "p5mon:", 6) == 0 ? "model:pentium"
+		     : exact                           ? "exact"
+						       : "model:host";
 	free(events);
 	event_table_free(table);
 #else

@@ -305,6 +305,16 @@ int main(void)
 	return 0;
 }
 """
+# libperfex's calls alone
+perfex = build("perfex-alone", write("perfex-alone.c", '#include <stdio.h>\n#include <tare_perfex.h>\nint main(void)\n{\n\tint started = start_counters(15, 25);\n'
+               '\tprintf("%d %s\\n", started >= 0, started < 0 ? tare_perfex_error() : "");\n}\n'), "cc", "-ltare-perfex")
+ran = subprocess.run([perfex], capture_output=True, text=True)
+ok(ran.stdout == "1 \n" or f"'tare count --on model:r10000 {perfex}' answers these calls" in ran.stdout, "libperfex alone: its events are counted, or the command that would is named", ran.stdout)
+# libhpm's regions alone, by an event that a model counts
+hpm = build("hpm", write("hpm.c", '#include <tare_hpm.h>\nint main(void)\n{\n\thpmInit(0, "hpm");\n\thpmStart(1, "work");\n\thpmStop(1);\n\thpmTerminate(0);\n}\n'), "cc", "-ltare")
+ran = subprocess.run([hpm], capture_output=True, text=True, env=environment(TARE_EVENTS="l1d-misses:u", TARE_FORMAT="text"))
+ok("are not counted" not in ran.stderr or f"'tare count -e l1d-misses:u {hpm}' counts these regions" in ran.stderr,
+   "libhpm alone: its regions are counted, or the command that would is named", ran.stderr)
 program = build("suggested", write("suggested.c", SUGGESTED), "cc", "-ltare")
 ran = subprocess.run([program], capture_output=True, text=True)
 for line, on in zip(ran.stdout.splitlines(), ("exact", "model:host")):
@@ -329,6 +339,37 @@ program fortran
     end if
   end do
   print '(4(i0,1x))', c0, c1, d0, d1
+end program
+"""
+SWEPT = 40000
+FORTRAN_MODELLED = f"""
+subroutine sweep(x, n)
+  implicit none
+  integer, intent(in) :: n
+  real(8), intent(in) :: x(n)
+  real(8), volatile :: sum
+  integer :: i
+  do i = 1, n
+    sum = sum + x(i)
+  end do
+end subroutine
+program modelled
+  implicit none
+  interface
+    subroutine sweep(x, n)
+      integer, intent(in) :: n
+      real(8), intent(in) :: x(n)
+    end subroutine
+  end interface
+  integer(4), external :: start_counters, read_counters
+  integer(8) :: c0, c1
+  integer, parameter :: n = {SWEPT}
+  real(8), save :: x(n)
+  integer :: started
+  started = start_counters(15, 25)
+  call sweep(x, n)
+  if (read_counters(15, c0, 25, c1) /= started) error stop 1
+  print '(2(i0,1x))', c0, c1
 end program
 """
 FORTRAN_COSTS = """
@@ -357,6 +398,15 @@ end program
 """
 fortran = shutil.which("gfortran")
 if fortran:
+    # the model's own counts, beside those of the same execution that tare reports
+    program = build("modelled", write("modelled.f90", FORTRAN_MODELLED), fortran, "-O1", "-ltare-perfex")
+    ran = tare("count", "--on", "model:r10000", "-e", "instructions,l1d-misses", "--region", "sweep_", "--json", "-o", "report.json", "--", program)
+    region = {row["event"].removesuffix(":u"): row["value"] for row in json.loads(read("report.json"))["regions"][0]["results"]} if ok(ran.code == 0, "a Fortran program's sweep is modelled", ran) else {}
+    seen = [int(word) for word in ran.out.split()]
+    misses = SWEPT * 8 // 32  # lines of 32 bytes, each for the first time
+    ok(misses <= region.get("l1d-misses", 0) <= misses + 10, "an R10000 misses once a line of the array", region)
+    ok(len(seen) == 2 and 0 <= seen[0] - region["instructions"] <= 20 and 0 <= seen[1] - region["l1d-misses"] <= 10,
+       "start_counters(15, 25) has the model's counts: what the sweep has, and a few of the call", f"{seen} {region}")
     program = build("fortran", write("fortran.f90", FORTRAN), fortran, "-O1", "-ltare-perfex")
     for on in ("exact", "model:r10000"):
         ran = tare("count", "--on", on, "-o", "report", "--", program)

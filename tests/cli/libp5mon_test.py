@@ -51,6 +51,21 @@ int main() {
       exit(0);
 }
 """
+# alone: counted by this machine's counters, or the command that would is named
+ALONE = """
+#include "libp5mon.h"
+int main(void)
+{
+	CNT_CONFIG config = {.event0 = data_read_miss, .ctrl0 = evt_user, .event1 = data_read, .ctrl1 = evt_user, .clr = clr_0_1};
+	int done = p5mon_init() || p5mon_config(&config);
+	printf("%d %s\\n", done, done ? p5mon_error() : "");
+	return 0;
+}
+"""
+if build("alone", write("alone.c", ALONE), "-O1"):
+    ran = subprocess.run(["./alone"], capture_output=True, text=True)
+    ok(ran.stdout == "0 \n" or "'tare count --on model:pentium ./alone' answers these calls" in ran.stdout,
+       "libp5mon alone: its events are counted, or the command that would is named", ran.stdout)
 if build("figure", write("figure.c", FIGURE_3_6), "-O1", "-w"):
     ran = tare("count", "--on", "model:pentium", "-o", "report", "--", "./figure")
     seen = re.fullmatch(r"Counter 0 value: (\S+)\nCounter 1 value: (\S+)\nRatio: (\S+)\n", ran.out)
