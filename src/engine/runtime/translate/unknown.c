@@ -69,13 +69,13 @@ static bool processor_knows(const uint8_t *bytes, unsigned available)
 	return answer == ANSWER_KNOWN;
 }
 
-/* AMD's: rip gets 16 bits, a return address has so many. */
+/* AMD's: rip gets 16 bits, a return address has so many, and a call's displacement. */
 static bool processor_shortens_branches(void)
 {
-	static const uint8_t jump[] = {0x66, 0xeb, 0};
+	static const uint8_t short_call[] = {0x66, 0xe8, 0, 0};
 	static int8_t answer;
 	if (!answer)
-		answer = processor_knows(jump, sizeof jump) && trial.rip <= 0xffff ? 1 : -1;
+		answer = processor_knows(short_call, sizeof short_call) ? 1 : -1;
 	return answer > 0;
 }
 
