@@ -210,7 +210,7 @@ static bool run(const char *self, const char *tare, const char *folder, unsigned
 		usleep(1000);
 	}
 	if (address && ptrace(PTRACE_SEIZE, pid, 0, 0)) {
-		printf("1..0 # SKIP no process may be traced here: %s\n", strerror(errno));
+		printf("ok 1 - signals at each place of a stub # SKIP no process may be traced here: %s\n1..1\n", strerror(errno));
 		kill(pid, SIGKILL);
 		exit(0);
 	}
