@@ -183,8 +183,7 @@ int main(void)
 		   programs[i].name);
 		if (programs[i].fill == long_phases)
 			ok(!not_rejected(c.alone_right, c.shares),
-			   "%s: … of which less than 80 %% are if samples of a turn are taken for independent "
-			   "(%.0f %%)",
+			   "%s: … it is if samples of a turn are taken for independent (%.0f %%)",
 			   programs[i].name, 100.0 * c.alone_right / c.shares);
 	}
 	return done();
