@@ -163,18 +163,24 @@ bool measurement_collect(struct measurement *s, size_t pass, size_t repetition, 
 	for (size_t i = 0; i < x->n_events; i++) {
 		size_t event = s->pass_event_index[s->pass_start[pass] + i];
 		struct reading sum = {.state = READING_NEVER_RAN, .cpu = -1};
+		uint64_t least = 0; /* of rows that are exact, or so much at least */
 		for (size_t row = 0; row < run->n_rows; row++) {
 			const struct reading *r = &run->readings[row * x->n_events + i];
 			add_row(&sum, r);
+			if (r->source == SOURCE_EXACT && (r->state == READING_COUNTED || r->has_least))
+				least += r->count_raw;
 			if (run->n_rows == 1)
 				sum.measuring = r->measuring;
-			else
-				sum.has_least = false; /* of one row is not of all */
 			if (r->tid == 0 && r->pid == 0 && r->cpu < 0)
 				continue;
 			struct series *series = row_series(s, event, r);
 			if (!series || !measurement_keep(s, series, repetition, r, NULL, run->interrupted))
 				return false;
+		}
+		if (run->n_rows > 1) { /* what is not known of one row is 0 at least */
+			sum.has_least = sum.state != READING_COUNTED && least > 0;
+			sum.count_raw = sum.has_least ? least : sum.count_raw;
+			sum.source = sum.has_least ? SOURCE_EXACT : sum.source;
 		}
 		if (!measurement_keep(s, &s->series.items[event], repetition, &sum,
 				      x->slices ? &x->slices[i] : NULL, run->interrupted))

@@ -2,6 +2,7 @@
 import json
 import platform
 import re
+import struct
 
 from cli import *
 
@@ -152,6 +153,101 @@ for name, flags, code, most in (("killed", (), 128 + 9, 2000016), ("leaves", ("-
         ok(row["instructions:u"]["why"].startswith("not exact: process"), f"{name}: with the reason", row)
     else:
         ok(2000001 <= row["instructions:u"]["value"] <= most, f"{name}: it was between two blocks, and is exact", row)
+
+# ---- rows beside a process that is left behind: one that has begun, and one that a tracer stops before its first instruction ----
+write("parts.S", """\
+	.globl	_start
+_start:	mov	$1000000, %ecx
+1:	dec	%ecx
+	jnz	1b
+	sub	$16, %rsp
+	mov	%rsp, %rdi
+	mov	$22, %eax		# pipe
+	syscall
+	mov	$39, %eax		# getpid, which the test is told
+	syscall
+	mov	%eax, 8(%rsp)
+	lea	8(%rsp), %rsi
+	mov	$4, %edx
+	mov	$1, %edi
+	mov	$1, %eax
+	syscall
+	xor	%edi, %edi		# then it waits for the test
+	mov	$1, %edx
+	xor	%eax, %eax
+	syscall
+	mov	$57, %eax		# fork
+	syscall
+	test	%eax, %eax
+	jnz	3f
+	mov	4(%rsp), %edi		# the child tells its parent that it has begun
+	mov	$1, %eax
+	syscall
+	xor	%edi, %edi		# and reads until the test closes the pipe: after tare has ended
+	xor	%eax, %eax
+	syscall
+	jmp	4f
+3:	.ifndef	STOPPED
+	mov	(%rsp), %edi
+	xor	%eax, %eax
+	syscall
+	.endif
+4:	mov	$60, %eax
+	xor	%edi, %edi
+	syscall
+""")
+PARENT, STOPPED_LESS, CHILD_MOST = 2000001 + 4 + 8 + 4 + 4 + 3 + 3, 3, 8
+SEIZE, CONTINUE, EVENT_MESSAGE, TRACE_FORK, FORKED, EXIT_KILL, ALL = 0x4206, 7, 0x4201, 2, 1, 0x100000, 0x40000000
+libc = ctypes.CDLL(None, use_errno=True)
+libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+
+
+def ends_traced(pid):
+    """The process goes on, and ends; the child that it forks is stopped before its first instruction. That child."""
+    child = ctypes.c_ulong(0)
+    while True:
+        _, status = os.waitpid(pid, ALL)
+        if not os.WIFSTOPPED(status):
+            return child.value
+        if status >> 16 == FORKED:
+            libc.ptrace(EVENT_MESSAGE, pid, None, ctypes.addressof(child))
+        libc.ptrace(CONTINUE, pid, None, 0 if status >> 16 else os.WSTOPSIG(status))
+
+
+for name, flags in (("begun", ()), ("stopped", ("-Wa,--defsym,STOPPED=1",))):
+    if subprocess.run(["gcc", "-nostdlib", "-static", *flags, "-o", name, "parts.S"], check=False).returncode:
+        skip("there is no assembler", f"{name}: rows beside what has not ended")
+        continue
+    for option, key in (("--per-process", "pid"), ("--per-thread", "tid")):
+        process = start("count", "--on", "exact", option, "--json", "-o", "report.json", "-e", "instructions,data-reads", "./" + name,
+                        stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        pid = struct.unpack("i", process.stdout.read(4))[0]
+        traced = name == "stopped" and libc.ptrace(SEIZE, pid, None, TRACE_FORK | EXIT_KILL) == 0
+        process.stdin.write(b"g")
+        process.stdin.flush()
+        child = ends_traced(pid) if traced else 0
+        process.wait(timeout=TIME_OUT_S)
+        process.stdin.close()
+        if child:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, ALL)
+        report = parsed(read("report.json"), f"{name} {option}")
+        whole, *parts = rows(report, "instructions:u")
+        if name == "begun":
+            equal(len({part[key] for part in parts}), 2, f"{option}: what has not ended has a row beside what has")
+            equal([part["value"] for part in parts if part["pid"] == pid], [PARENT], f"{option}: what has ended is counted")
+            left = next((part for part in parts if part["pid"] != pid), {"value": 0, "why": ""})
+            least = left.get("at_least", 0)
+            ok(left["value"] is None and least <= CHILD_MOST and "it still runs" in left["why"], f"{option}: of what has not it is said", left)
+            equal((whole["value"], whole.get("at_least")), (None, PARENT + least), f"{option}: and at least so much took place in all")
+            reads = [(part["value"] is None, "at_least" in part) for part in rows(report, "data-reads:u")]
+            equal(reads, [(True, True), (False, False), (True, False)], f"{option}: likewise reads, of which what has not ended has no bound")
+        elif not traced:
+            skip("no process may be traced here", f"{option}: a process without a row is not in the rows' sum")
+        else:
+            equal([(part["pid"], part["value"]) for part in parts], [(pid, PARENT - STOPPED_LESS)], f"{option}: what has executed nothing yet has no row")
+            ok(whole["value"] is None and whole.get("at_least") == PARENT - STOPPED_LESS and "it still runs" in whole["why"],
+               f"{option}: the total is not called exact without it", whole)
 
 # ---- memory that may not be swapped: the engine's counts to the limit ----
 write("locks.c", """

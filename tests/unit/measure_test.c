@@ -554,6 +554,47 @@ static void rows(void)
 	result_free(r);
 }
 
+/* Of the first row all is known, of the second what it did at least, of the rest nothing. */
+static void by_ended(struct backend *b, size_t execution, const char *event, struct reading *r)
+{
+	static const uint64_t counts[] = {10, 3, 0};
+	(void)b;
+	(void)execution;
+	r->count_raw = counts[r->cpu];
+	r->source = strcmp(event, "a") == 0 ? SOURCE_EXACT : SOURCE_MODEL;
+	if (r->cpu == 0)
+		return;
+	r->state = READING_FAILED;
+	r->why = "it still runs";
+	r->has_least = r->cpu == 1 && r->source == SOURCE_EXACT;
+	if (r->cpu == 2) {
+		r->source = SOURCE_NONE;
+		r->cpu = -1; /* of no row */
+	}
+}
+
+static void unfinished_rows(void)
+{
+	struct backend b = {.counters = 4, .rows = 3, .read = by_ended};
+	struct error err;
+	struct target target = {.kind = TARGET_CPUS, .per_cpu = true};
+	struct measure_options options = {
+		.size = sizeof options, .repetitions = 1, .confidence = 0.95, .delay_ns = 1};
+	struct result *r;
+	bool done_ = measure_count(&fake_operations, &b, &target,
+				   (struct event[]){EVENT("a", &counted), EVENT("b", &counted)}, 2, NULL, 0,
+				   &options, &r, &err);
+	const struct estimate *e = done_ ? r->estimates : NULL;
+	ok(done_ && r->n_estimates == 6 && e[1].known && e[1].value == 10 && !e[2].known && e[2].has_least &&
+		   e[2].least == 3 && e[4].known && !e[5].known,
+	   "a row that is known is counted beside those that are not, and what is of no row has none");
+	ok(done_ && !e[0].known && e[0].has_least && e[0].least == 13 && e[0].least_source == SOURCE_EXACT,
+	   "the total is then not known, and at least what the exact rows counted");
+	equal_text(done_ ? e[0].why : NULL, "it still runs", "and says why it is not known");
+	ok(done_ && !e[3].known && !e[3].has_least, "what rows of a model counted is a bound of nothing");
+	result_free(r);
+}
+
 /* Until a process sleeps; without an end if it never does, as the test's time-out tells. */
 static void until_asleep(pid_t pid)
 {
@@ -733,6 +774,7 @@ int main(void)
 	interrupts();
 	outliers();
 	rows();
+	unfinished_rows();
 	attached();
 	ignored_children();
 	progress();

@@ -59,12 +59,13 @@ static struct reading reading_of(const struct counting *c, const struct executio
 }
 
 /* Of a program that has not ended, or not between two instructions: what it has done at least. *r: the reading,
- * which is not known. */
-static void add_least(const struct execution_event *event, const struct tally *tally, struct reading *r)
+ * which is not known; counts: of all of it, or of a row. */
+static void add_least(const struct execution_event *event, const struct tally *tally, const uint64_t *counts,
+		      struct reading *r)
 {
 	uint64_t value, uncertain, sum = 0;
 	if (!event->exact || event->exact->why_not || exact_event_unknown(event->exact, tally) ||
-	    !exact_event_value(event->exact, tally->total, &value))
+	    !exact_event_value(event->exact, counts, &value))
 		return;
 	for (unsigned i = 0; i < COUNTS; i++) {
 		if (!exact_event_uses(event->exact, (enum exact_count)i))
@@ -78,14 +79,76 @@ static void add_least(const struct execution_event *event, const struct tally *t
 	r->source = SOURCE_EXACT;
 }
 
-static bool fill_least(const struct counting *c, struct run *run, struct error *err)
+static const struct tally_row *row_of(const struct tally *tally, const struct reading *r)
+{
+	for (size_t i = 0; i < tally->n_rows; i++)
+		if (tally->rows[i].pid == (uint32_t)r->pid && tally->rows[i].tid == (uint32_t)r->tid)
+			return &tally->rows[i];
+	return NULL;
+}
+
+/* An unfinished entry without a number may be that process, going on in a record of its own. */
+static bool has_ended(const struct view *view, uint32_t pid)
+{
+	for (size_t i = 0; i < view->n_processes; i++) {
+		const struct view_process *p = &view->processes[i];
+		if (p->unfinished && (p->record->pid == pid || !p->record->pid))
+			return false;
+	}
+	return true;
+}
+
+/* Others have not ended, or not between two instructions: what this row's process executed is known if it has.
+ * readings: of each event. */
+static void fill_row(const struct counting *c, const struct view *view, const struct tally *tally,
+		     struct reading *readings)
+{
+	const struct tally_row *row = row_of(tally, readings);
+	bool ended = row && has_ended(view, row->pid);
+	for (size_t i = 0; row && i < c->n; i++) {
+		const struct execution_event *event = &c->events[i];
+		struct reading *r = &readings[i];
+		uint64_t value;
+		if (!event->exact || counting_of_process(event) || exact_event_needs_trace(event->exact) ||
+		    exact_event_unknown(event->exact, tally) || r->state != READING_FAILED)
+			continue;
+		if (!ended) {
+			add_least(event, tally, row->count, r);
+		} else if (exact_event_value(event->exact, row->count, &value)) {
+			r->state = READING_COUNTED;
+			r->source = SOURCE_EXACT;
+			r->count_raw = value;
+			r->why = NULL;
+		}
+	}
+}
+
+/* What has not ended may not have a row: what the rows add up to is not known, whatever they are. */
+static void add_rest(const struct counting *c, struct run *run)
+{
+	struct reading *rest = &run->readings[run->n_rows++ * run->n_events];
+	for (size_t i = 0; i < c->n; i++) {
+		rest[i] = run->readings[i];
+		rest[i].tid = rest[i].pid = 0;
+		rest[i].command = NULL;
+	}
+}
+
+static bool fill_least(const struct counting *c, struct run *run, bool rows, struct error *err)
 {
 	struct view *view = NULL;
 	struct tally *tally = NULL;
-	bool done = counting_look(c, true, &view, &tally, NULL, err);
-	for (size_t i = 0; done && !tally->why && i < c->n; i++)
+	size_t n = run->n_rows;
+	bool done = counting_look(c, true, &view, &tally, NULL, err) &&
+		    (!rows || tally_join(tally, c->per_thread, c->machines));
+	bool known = done && !tally->why && c->n > 0;
+	if (known && rows)
+		add_rest(c, run);
+	for (size_t row = 0; known && rows && row < n; row++)
+		fill_row(c, view, tally, &run->readings[row * run->n_events]);
+	for (size_t i = 0; known && !rows && i < c->n; i++)
 		if (run->readings[i].state == READING_FAILED)
-			add_least(&c->events[i], tally, &run->readings[i]);
+			add_least(&c->events[i], tally, tally->total, &run->readings[i]);
 	tally_free(tally);
 	view_free(view);
 	return done;
@@ -243,7 +306,8 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 	}
 	if (rows)
 		run->n_rows = tally->n_rows;
-	run->readings = arena_alloc(&run->arena, (run->n_rows * run->n_events + 1) * sizeof *run->readings);
+	/* and room for what is of no row: add_rest() */
+	run->readings = arena_alloc(&run->arena, ((run->n_rows + 1) * run->n_events + 1) * sizeof *run->readings);
 	done = run->readings != NULL;
 	for (size_t i = 0; done && i < c->n; i++)
 		done = fill(c, run, i, tally, view, rows, ns);
@@ -259,8 +323,8 @@ bool counting_stop(struct counting *c, struct run *run, struct error *err)
 					   "--reproducible: count without them, or leave it out");
 	if (done && regions)
 		done = counting_fill_regions(c, run, tally, regions, ns);
-	if (done && tally && tally->why && !rows)
-		done = fill_least(c, run, err);
+	if (done && tally && tally->why)
+		done = fill_least(c, run, rows, err);
 	if (!done)
 		error_no_memory(err);
 out:
