@@ -16,14 +16,17 @@ static void every_value_has_a_source(const char *name)
 		printf("# %s\n", err.text);
 	ok(read, "machine '%s' is read", name);
 	size_t without = 0;
+	bool page = false;
 	for (size_t i = 0; i < d.n_values; i++) {
 		const struct machine_value *v = &d.values[i];
+		page |= strcmp(v->stanza, "machine") == 0 && strcmp(v->key, "page") == 0;
 		if (v->source && strlen(v->source) >= 3)
 			continue;
 		printf("# %s:%u: [%s] %s has no source\n", v->file, v->line, v->stanza, v->key);
 		without++;
 	}
 	ok(read && without == 0 && d.n_values > 10, "every value of machine '%s' has a source", name);
+	ok(page, "machine '%s' states the size of its pages: none is assumed", name);
 	equal_text(d.machine.name, name, "the machine has the name that it was asked for by");
 	ok(read && machine_is_sound(&d.machine, &fault), "machine '%s' passes the check by itself", name);
 	machine_description_free(&d);

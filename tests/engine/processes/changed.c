@@ -2,9 +2,11 @@
  * changed HOW over|rest: works, has a child that works, makes the call HOW and works again, and works until the child has ended. With "over" the child then
  * writes random words over every byte of the engine's record that it can reach, wherever /proc/self/maps shows that it is mapped.
  * HOW: a call by name; "none" calls something harmless. Prints what the child did. Status 77: the call is not permitted.
+ * changed HOW vfork: the child shares its parent's memory, and then executes `changed reaches`, which prints how many parts of a record are mapped into it.
  */
 #define _GNU_SOURCE
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +54,29 @@ static void write_over(void)
 	}
 }
 
+static int reaches(void)
+{
+	char line[4096];
+	int parts = 0;
+	FILE *file = fopen("/proc/self/maps", "re");
+	while (file && fgets(line, sizeof line, file))
+		parts += strstr(line, "tare-record") != NULL;
+	printf("reaches %d\n", parts);
+	return file ? 0 : 3;
+}
+
+static pid_t vfork_and_execute(const struct call *call)
+{
+	pid_t child = vfork();
+	if (child == 0) {
+		if (syscall(call->nr, call->a, call->b, call->c) < 0)
+			_exit(77);
+		execl("/proc/self/exe", "changed", "reaches", NULL);
+		_exit(3);
+	}
+	return child;
+}
+
 /* A region of its own. */
 __attribute__((noinline)) static long around(const struct call *call)
 {
@@ -64,6 +89,8 @@ __attribute__((noinline)) static long around(const struct call *call)
 int main(int argc, char **argv)
 {
 	const struct call *call = NULL;
+	if (argc == 2 && !strcmp(argv[1], "reaches"))
+		return reaches();
 	int status = 0, ready[2], go[2];
 	char byte = 0;
 	for (size_t i = 0; argc > 1 && i < sizeof calls / sizeof *calls; i++)
@@ -72,7 +99,8 @@ int main(int argc, char **argv)
 	if (!call || argc != 3 || pipe(ready) || pipe(go))
 		return 2;
 	work(1000);
-	pid_t child = fork();
+	bool shares = !strcmp(argv[2], "vfork");
+	pid_t child = shares ? vfork_and_execute(call) : fork();
 	if (child == 0) {
 		work(2000);
 		if (around(call) < 0)
@@ -86,7 +114,7 @@ int main(int argc, char **argv)
 		_exit(0);
 	}
 	close(ready[1]);
-	if (read(ready[0], &byte, 1) == 1 && write(go[1], &byte, 1) != 1)
+	if (!shares && read(ready[0], &byte, 1) == 1 && write(go[1], &byte, 1) != 1)
 		return 3;
 	waitpid(child, &status, 0);
 	printf("%s\n", WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "done" : WIFEXITED(status) && WEXITSTATUS(status) == 77 ? "refused" : "ended early");
