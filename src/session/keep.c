@@ -54,9 +54,10 @@ void keep_close(const struct keeping *keeping, struct runs *runs)
 
 bool keep_is_on(const struct keeping *keeping)
 {
-	char *path = keeping->off ? NULL : runs_path(keeping->store, NULL);
+	struct error err = {0};
+	char *path = keeping->off ? NULL : runs_path(keeping->store, &err);
 	free(path);
-	return path != NULL;
+	return path || err.text[0];
 }
 
 /* The id of the calibration that was taken off: 16 hexadecimal digits, which more evidence may follow. */

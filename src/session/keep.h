@@ -21,8 +21,7 @@ bool keep_open(const struct keeping *keeping, enum runs_access access, struct ru
 /* Unless it is shared. */
 void keep_close(const struct keeping *keeping, struct runs *runs);
 
-/* Is there a place for runs that are to be kept? Otherwise keeping them is switched off, or keep_run() says why
- * not. */
+/* Are runs to be kept? Also where there is no place for them: keep_run() says why. */
 bool keep_is_on(const struct keeping *keeping);
 
 /* Keeps a run that just ended: of *run, what was measured is given (kind, shown, top, result, profile); the rest

@@ -338,11 +338,21 @@ else:
     for fact in ("with a read-only home the result is printed", "and it says what was not kept", "what was kept before is listed and shown"):
         skip("no mount namespaces here", fact)
 os.symlink("/nowhere/there", "dangling")
-for place, name in ((f"{os.getcwd()}/dangling/tare.db", "behind a dangling link"), ("/proc/tare.db", "in /proc")):
+os.mkfifo("fifo")
+for place, name, what in ((f"{os.getcwd()}/dangling/tare.db", "behind a dangling link", "make"), ("/proc/tare.db", "in /proc", "make"), ("fifo", "that is a FIFO", "open")):
     run = subprocess.run(["timeout", "-s", "KILL", "60", TARE, "count", "-e", "page-faults", "true"], capture_output=True, text=True,
                          env=environment(TARE_STORE=place))
-    ok(run.returncode == 0 and "page-faults" in run.stderr and f"this run is not kept: cannot make '{place}'" in run.stderr,
+    ok(run.returncode == 0 and "page-faults" in run.stderr and f"this run is not kept: cannot {what} '{place}'" in run.stderr,
        f"with a store {name} the result is printed, and it says that it is not kept", run.stderr)
+for name in ":memory:", "file:x.db?mode=memory":
+    odd = environment(TARE_STORE=name)
+    seen = kept("count", "-e", "page-faults", "true", env=odd)
+    equal(kept("report", "@last", env=odd).out, seen.err, f"'{name}' is a file's name, and the run is kept in it")
+nowhere = environment(TARE_STORE=None, HOME=None, XDG_DATA_HOME=None)
+for command, arguments in (("profile", ["-e", "task-clock:u", "-c", "100000", "true"]), ("compare", ["-r", "2", "-e", "page-faults", "true", "true"])):
+    seen = kept(command, *arguments, env=nowhere)
+    ok(seen.code == 0 and f"tare {command}: " in seen.out + seen.err and re.search("not kept: .*HOME is not set", seen.err),
+       f"tare {command} without a home prints its result, and says that it is not kept", seen)
 
 # ---- usage ----
 for wrong in (["report"], ["report", "a", "b"], ["report", "--top", "3", "@before"], ["name"], ["import"], ["import", "a", "b"], ["list", "runs", "--bad"]):

@@ -214,10 +214,22 @@ static bool open_to_read(struct runs *runs, struct error *err)
 	return open_immutable(runs, err);
 }
 
+/* SQLite waits for ever for the other end of a FIFO. */
+static bool may_be_store(const char *path, struct error *err)
+{
+	struct stat status;
+	return stat(path, &status) != 0 || S_ISREG(status.st_mode) ||
+	       error_set(err, ERROR_IO, "cannot open '%s': it is not a regular file", path);
+}
+
 static struct runs *new_store(const char *path, enum runs_access access, struct error *err)
 {
+	/* what SQLite takes for a database in memory, or for a URI, is a file's name here */
+	bool special = *path == ':' || strncmp(path, "file:", 5) == 0;
+	if (!may_be_store(path, err))
+		return NULL;
 	struct runs *runs = calloc(1, sizeof *runs);
-	if (runs && (runs->path = strdup(path))) {
+	if (runs && asprintf(&runs->path, "%s%s", special ? "./" : "", path) >= 0) {
 		runs->access = access;
 		return runs;
 	}
@@ -256,7 +268,7 @@ bool runs_open(const char *path, enum runs_access access, struct runs **out, str
 	if (!runs)
 		return false;
 	bool done = access == RUNS_READ ? open_to_read(runs, err)
-					: open_database(runs, path, SQLITE_OPEN_READWRITE, err) &&
+					: open_database(runs, runs->path, SQLITE_OPEN_READWRITE, err) &&
 						  schema_version(runs->db, path, &runs->version, err);
 	bool may_write = done && !sqlite3_db_readonly(runs->db, "main");
 	if (done && may_write && runs->version < SCHEMA_VERSION && (runs->version || access == RUNS_WRITE))
@@ -272,10 +284,10 @@ bool store_open_file(const char *path, struct runs **out, struct error *err)
 	if (!make_file(path, err))
 		return false;
 	struct runs *runs = new_store(path, RUNS_WRITE, err);
-	return runs &&
-	       hand_out(runs,
-			open_database(runs, path, SQLITE_OPEN_READWRITE, err) && make_tables(runs, false, err),
-			out, err);
+	return runs && hand_out(runs,
+				open_database(runs, runs->path, SQLITE_OPEN_READWRITE, err) &&
+					make_tables(runs, false, err),
+				out, err);
 }
 
 bool store_open_foreign(const char *path, struct runs **out, struct error *err)
@@ -288,7 +300,7 @@ bool store_open_foreign(const char *path, struct runs **out, struct error *err)
 	if (!runs)
 		return false;
 	/* with a log beside it, it is a store that is in use */
-	bool done = has_log(path) ? open_database(runs, path, SQLITE_OPEN_READONLY, err) &&
+	bool done = has_log(path) ? open_database(runs, runs->path, SQLITE_OPEN_READONLY, err) &&
 					    schema_version(runs->db, path, &runs->version, err)
 				  : open_immutable(runs, err);
 	return hand_out(runs, done, out, err);
