@@ -131,12 +131,13 @@ for name in os.listdir("private"):
 equal(os.stat("private").st_mode & 0o777, 0o700, "and so is its folder")
 
 # ---- a comparison ----
-compared = kept("compare", "-r", "5", "-e", "page-faults,task-clock", "--html", "-o", "compare.html", "-n", "a<b>", "-n", "c&d", "true", "ls /")
+compared = kept("compare", "-r", "5", "-e", "page-faults,task-clock", "--gate", "page-faults<1e9", "--html", "-o", "compare.html", "-n", "a<b>", "-n", "c&d", "true", "ls /")
 equal((compared.code, compared.err), (0, ""), "tare compare writes a page")
 page = page_of("compare.html")
 tidy("compare.html")
 ok("a<b> is the baseline" in page.said and "c&d" in page.said, "names are texts", page.said[:300])
 ok(re.search(r"c&d: .*(more|less|equal|without)", page.said), "the answer is there", page.said[:300])
+has(page.said, re.compile(r"page-faults<1e9 of c&d: passed"), "and what the gate found")
 equal(page.attributes.count(("svg", "class", "range")) + sum(a in page.attributes for a in (("svg", "class", "range more"), ("svg", "class", "range less"))) >= 1, True, "and a drawing of differences")
 seen = kept("compare", "-r", "2", "-e", "page-faults", "--export-html", "beside.html", "true", "true")
 ok(seen.code == 0 and "baseline" in seen.out, "--export-html writes it beside the text", seen)
@@ -168,6 +169,25 @@ page_of("million.html")
 if kept("profile", "-e", "task-clock:u", "-c", "100000", "-g", "--", "sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done").code == 0:
     equal(kept("report", "--html", "@last", "-o", "profile.html").code, 0, "a kept profile is shown as a page")
     has(page_of("profile.html").said, "measured by tare", "with where it comes from")
+# ---- annotated source ----
+write("hot.c", """int main(void)
+{
+\tvolatile unsigned n = 0;
+\tfor (unsigned i = 0; i < 200000; i++)
+\t\tn += i < 7; /* <b>the line</b> & its comment, which is quite long, as lines of programs are, so that a phone is narrower than it is */
+\treturn n != 7;
+}
+""")
+annotated = ",exact," in tare("count", "--on", "exact", "-e", "instructions:u", "--csv", "true").err and shutil.which("cc")
+if annotated:
+    subprocess.run(["cc", "-g", "-O1", "hot.c", "-o", "hot"], check=True)
+    kept("profile", "--on", "exact", "-e", "instructions:u", "./hot")
+    equal(kept("report", "--html", "@last", "-o", "annotated.html").code, 0, "a profile of a program whose source is there is shown as a page")
+    said = page_of("annotated.html").said
+    lines = re.search(r" hot\.c \(hot\) .*? ([\d,]+) [\d.]+% 5 n \+= i < 7; /\* <b>the line</b> & its comment", said.replace(os.getcwd() + "/", ""))
+    ok(lines and int(lines[1].replace(",", "")) >= 200000, "the page has its lines, each with its count", said)
+else:
+    skip("the engine does not work here", "the page has its lines, each with its count")
 
 if not browser.PROGRAM:
     skip("chromium is not installed", "a browser shows the pages")
@@ -237,6 +257,8 @@ with browser.Browser() as shown:
     shown.click("table.list th.n button")
     shown.click("table.list th.n button")
     ok(shown.run(f"Array.from({last}, (r) => r.textContent).at(-1)").endswith("TOTAL"), "sums stay at the end, however the table is sorted")
+    if annotated:
+        look_at("annotated.html")
     look_at("hostile.html")
     equal(shown.run("[document.scripts.length, document.querySelectorAll('style').length, String(window.acted), document.querySelectorAll('[onload],[onerror],img,iframe,a[href^=javascript]').length]"),
           [1, 1, "undefined", 0], "hostile names do nothing in a browser")

@@ -199,6 +199,13 @@ has(tare("report", "--merge", names[0], "copy.json").err, "are both of rank 0", 
 equal(tare("report", "--merge", *names).out, tare("report", *names, "--merge").out, "--merge may stand behind the files")
 end(launch("openmpi", [0], with_true("--json", "-o", "other-%r.json"), size=2))
 has(tare("report", "--merge", names[0], "other-0.json").err, "is not of the same job", "ranks of two jobs are not added up")
+end(launch("openmpi", range(4), with_true("--json", "-o", "of-%p.json")))
+names_of_processes = [name for name in os.listdir(".") if re.fullmatch(r"of-\d+\.json", name)]
+equal(len(names_of_processes), 4, "%p: each rank has a file of its own")
+equal(job_of(tare("report", "--merge", "--format", "json", *names_of_processes).out, "merged files of processes")["results"], job["results"], "and these are merged alike")
+process = start("count", *known(0), "-o", "alone-%p", "true", env=environment(**CLEAN))
+finish(process)
+equal([name for name in os.listdir(".") if name.startswith("alone-")], [f"alone-{process.pid}"], "%p is tare's process")
 
 # ---- a fleet: results of no job ----
 for i in range(3):

@@ -107,6 +107,8 @@ static void test_difference(void)
 	near(d.absolute.high, 2 + t * error, 1e-12, "… and high");
 	near(d.p_value, fmax(2 * gsl_cdf_tdist_Q(2 / error, df), d.p_least), 1e-12,
 	     "its p-value is Welch's, where that is above the least");
+	near(d.effect, 2 / sqrt(0.6375) * (1 - 3 / 31.0), 1e-12,
+	     "the size of the effect is Hedges' g: in standard deviations of runs, for 8 degrees of freedom");
 	near(d.superiority, 24.5 / 25, 1e-12, "24 of 25 pairs have y above x, one is a tie: a half");
 	/* (b ± √(b² − ac))/a by hand: a = 10.8² − t²·vx and so on satisfy (my − ρ·mx)² = t²(vy + ρ²·vx) */
 	for (int end = 0; end < 2; end++) {
