@@ -60,6 +60,9 @@ static void adi_sweeps(unsigned step)
 	struct form x = {"14: the X sweep misses U(0,8N³,L) and U(0,8N³,P), N = 8 … 130; loads N³, stores (N-1)N²",
 			 0, 0};
 	struct form y = {"14: the Y sweep's misses are compulsory if an N² slice fits", 0, 0};
+	struct form rows = {"14: the Y sweep of larger slices with rows of whole lines: U(all) if N <= A·q, N³ if "
+			    "⌊N/q⌋ > A, q = S/gcd(S, 8N/L)",
+			    0, 0};
 	struct form z = {"14: the Z sweep: TLB misses U(all), ΣU(plane), N³; L1 by its capacity A·S/gcd(S, 8N²/L)",
 			 0, 0};
 	struct machine m = adi_machine();
@@ -79,6 +82,13 @@ static void adi_sweeps(unsigned step)
 		if (plane / 64 + 2 <= 512) { /* however it lies */
 			check(&y, cache_misses(0, 0), U(0, all, 64), "L1 misses", n, 0, 0, 0);
 			y.cases++;
+		} else if (8 * n % 64 == 0) {
+			uint64_t q = 64 / gcd(64, 8 * n / 64);
+			if (n <= 8 * q || n / q > 8) {
+				check(&rows, cache_misses(0, 0), n <= 8 * q ? U(0, all, 64) : n * n * n,
+				      "L1 misses", n, q, 0, 0);
+				rows.cases++;
+			}
 		}
 		check(&y, tlb_misses(0), U(0, all, 4096), "TLB misses", n, 0, 0, 0); /* 8 · 130² is 34 pages */
 		off();
@@ -103,6 +113,7 @@ static void adi_sweeps(unsigned step)
 	}
 	conclude(&x);
 	conclude(&y);
+	conclude(&rows);
 	conclude(&z);
 }
 
