@@ -154,11 +154,12 @@ static void add_summary(struct document *d, const struct verification *v)
 		witnesses |= row->witnesses | (row->source == SOURCE_EXACT ? (unsigned)WITNESS_ENGINE : 0);
 		counters |= row->source == SOURCE_HW || row->source == SOURCE_OS;
 	}
-	report_duration(took, sizeof took, v->seconds);
+	report_duration(took, sizeof took, v->seconds - v->resumed_seconds);
 	document_add(
 		d, BLOCK_NOTE, "-",
-		document_printf(d, "%zu kernel%s, %zu executions in %s (the %s grid). Witnesses: %s%s%s.",
-				v->kernels, v->kernels == 1 ? "" : "s", v->executions, took, v->grid, "arithmetic",
+		document_printf(d, "%zu kernel%s, %zu executions in %s%s (the %s grid). Witnesses: %s%s%s.",
+				v->kernels, v->kernels == 1 ? "" : "s", v->executions, took,
+				v->resumed ? " since it went on" : "", v->grid, "arithmetic",
 				witnesses & WITNESS_ENGINE ? ", tare's engine" : "",
 				counters ? ", the counters of this machine" : "; no counters of this machine"));
 	if (faults)
@@ -265,6 +266,7 @@ void report_verification_json(FILE *out, const struct verification *v)
 	json_write_integer(&json, "executions", (int64_t)v->executions);
 	json_write_number(&json, "seconds", v->seconds);
 	json_write_number(&json, "predicted_seconds", v->predicted_seconds);
+	json_write_number(&json, "resumed_seconds", v->resumed_seconds);
 	json_write_number(&json, "cpu_seconds", v->cpu_seconds);
 	json_write_number(&json, "predicted_cpu_seconds", v->predicted_cpu_seconds);
 	if (v->id)

@@ -66,8 +66,9 @@ struct verification {
 	 * was interrupted goes on only where it is the same */
 	const char *selection;
 	uint64_t started_unix;
-	double seconds;           /* that it took; of a resumed one all parts */
-	double predicted_seconds; /* before it started */
+	/* That it took, and as predicted when this part started: of a resumed one both with the interrupted parts,
+	 * which took resumed_seconds. */
+	double seconds, predicted_seconds, resumed_seconds;
 	/* CPU time of the executions, which other work on the machine changes less: since it started or went on,
 	 * and as predicted then */
 	double cpu_seconds, predicted_cpu_seconds;

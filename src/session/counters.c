@@ -411,6 +411,7 @@ static bool open_store(struct counters_study *c, struct error *err)
 	if (!c->asked.anew && !runs_resume_verification(c->runs, &c->found, err))
 		return false;
 	c->found.resumed = c->found.points.count;
+	c->found.resumed_seconds = c->found.seconds;
 	return true;
 }
 
@@ -510,7 +511,7 @@ bool counters_run(struct counters_study *c, struct error *err)
 {
 	struct clock clock = clock_monotonic();
 	uint64_t begin = clock_now_ns(&clock);
-	double before = c->found.seconds, cpu_before = counters_cpu_seconds();
+	double before = c->found.resumed_seconds, cpu_before = counters_cpu_seconds();
 	size_t kept = c->found.points.count;
 	bool done = !c->runs || c->found.id || runs_begin_verification(c->runs, &c->found, err);
 	for (size_t i = 0; done && i < c->steps.count; i++) {

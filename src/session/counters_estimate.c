@@ -69,6 +69,6 @@ bool counters_predict_seconds(struct counters_study *c, double *seconds, struct 
 		if (counters_interrupted(c, err) || !predict_group(c, from, to, seconds, err))
 			return false;
 	}
-	c->found.predicted_seconds = *seconds;
+	c->found.predicted_seconds = c->found.resumed_seconds + *seconds;
 	return true;
 }

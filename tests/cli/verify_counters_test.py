@@ -225,11 +225,19 @@ text = job("wrong", "always shows 4711", per_rank=False)
 ok(len(re.findall(r"os✗", text)) == 1 and "refuted: page-faults:u (always shows 4711)" in " ".join(text.split()), "refuted, and why", text)
 
 # ---- an interrupted one is resumed ----
-base.execute("UPDATE verifications SET finished = 0")
+equal(r["resumed_seconds"], 0, "one that was not interrupted took all of its time itself")
+base.execute("UPDATE verifications SET finished = 0, seconds = 1000")
 base.execute("DELETE FROM verdicts")
 base.commit()
 r = verify("--on", "perf", "--kernels", "pages", "-e", "page-faults:u")
 equal((r["verification"], r["resumed_points"] > 0, r["executions"]), (1, True, 0), "what was measured is not measured again")
+ok(r["seconds"] >= 1000 and (r["predicted_seconds"], r["resumed_seconds"]) == (1000, 1000), "what it took and what was predicted are of all its parts, and what the earlier ones took is told",
+   (r["seconds"], r["predicted_seconds"], r["resumed_seconds"]))
+base.execute("UPDATE verifications SET finished = 0")
+base.execute("DELETE FROM verdicts")
+base.commit()
+has(" ".join(tare("verify", "--quick", "--on", "perf", "--kernels", "pages", "-e", "page-faults:u").out.split()),
+    re.compile(r"1 kernel, 0 executions in \d+ s since it went on \(the quick grid\)"), "the report's executions and their time are those since it went on")
 equal(verdicts(r)[("page-faults:u", "command")]["verdict"], "exact", "and the verdict is the same")
 r = verify("--on", "perf", "--kernels", "pages", "-e", "page-faults:u", "--anew")
 equal((r["verification"], r["resumed_points"]), (2, 0), "a finished one, or --anew, is another verification")
