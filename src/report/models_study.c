@@ -43,6 +43,7 @@ static void add_events(struct document *d, const struct models_study *study)
 		columns->headings[i] = headings[i];
 	columns->left[0] = columns->left[3] = columns->left[4] = true;
 	columns->flexible = 0;
+	columns->folds = true;
 	for (size_t i = 0; i < study->n_events; i++) {
 		const struct models_event *e = &study->events[i];
 		const struct columns_row row = {

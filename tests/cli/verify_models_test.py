@@ -77,11 +77,12 @@ row = rows["dtlb-misses:u"]
 equal((row["compared"], row["too_few"], row["median_error"], row["within_50_percent"]), (4, 15, 3, 0), "programs with fewer than 1,000 events are not compared, one with 1,000 is")
 equal(found["programs"][4]["events"][ORDER.index("dtlb-misses:u")], {"event": "dtlb-misses:u", "state": "too few", "model": 3996, "counter": 999, "low": 999, "high": 999, "error": None},
       "... and have their counts in JSON, without an error")
+pair = recording("model.json", "model", modelled) + "," + recording("hw.json", "hw", counted)
 for columns in (60, 80, 200):
-    seen = models(recording("model.json", "model", modelled), recording("hw.json", "hw", counted), env=dict(ENV, COLUMNS=str(columns)))
-    has(seen.out, f"+45 % {COMPARED[-1]}", f"the report names the worst program, at {columns} columns")
-    ok(every(len(line) <= max(columns, 80) for line in seen.out.splitlines()), "... in lines that are not longer", seen)
-has(" ".join(seen.out.split()), "Not compared: lua (not installed).", "... and what was not compared")
+    text = shown_on_terminal(columns, "verify", "models", "--no-store", "--kernels", ",".join(NAMES), "--on", pair, PATH=os.path.abspath("programs"), TARE_KERNELS=KERNELS)
+    has(" ".join(text.split()), f"+45 % {COMPARED[-1]}", f"a terminal of {columns} columns: the report names the worst program")
+    ok(every(len(line) <= columns for line in text.splitlines()), "... in lines that fit", text)
+has(" ".join(text.split()), "Not compared: lua (not installed).", "... and what was not compared")
 
 # ---- what cannot be compared ----
 write("programs/xz", "#!/bin/sh\nexit 3\n")
