@@ -52,7 +52,10 @@ def lines():
 def git(folder, *words):
     settings = [word for name, value in (("user.name", "a"), ("user.email", "a@b"), ("commit.gpgsign", "false"), ("core.hooksPath", "/dev/null"))
                 for word in ("-c", f"{name}={value}")]
-    subprocess.run(["git", "-C", folder, *settings, *words], check=True, stdin=subprocess.DEVNULL, capture_output=True)
+    # neither the repository of a hook that runs this, nor the user's own settings
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return subprocess.run(["git", "-C", folder, *settings, *words], check=True, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          env={**own, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}).stdout
 
 
 def commit(folder, files):

@@ -11,6 +11,8 @@ WHY = next((f"{name} is not installed" for name in ("git", "make", "cc") if not 
 if not WHY and ",exact," not in tare("count", "--on", "exact", "-e", "instructions:u", "--csv", "true").err:
     WHY = "the engine does not work here"
 
+# as in a hook of somebody's repository, who calls remotes otherwise
+os.environ.update(GIT_DIR=os.path.abspath("elsewhere"), GIT_CONFIG_GLOBAL=write("gitconfig", "[clone]\n\tdefaultRemoteName = upstream\n"))
 GATE = {code: f"| instructions&#60;+1% | HEAD | {word} |" for code, word in enumerate(("passed", "FAILED"))}
 
 for revision, code in ci_job.CODES.items():
@@ -33,6 +35,6 @@ for revision, code in ci_job.CODES.items():
     summary = os.path.abspath("summary.md")
     ci_job.run(work, TARE, LEVEL, GITHUB_STEP_SUMMARY=summary)
     ok(GATE[code] in read(summary), f"{revision}: on GitHub that is in the job's summary", read(summary))
-    equal(subprocess.run(["git", "-C", work, "status", "--porcelain", "--untracked-files=no"], capture_output=True, text=True, check=True).stdout, "",
-          f"{revision}: the work tree is as it was")
+    equal(ci_job.git(work, "status", "--porcelain", "--untracked-files=no"), "", f"{revision}: the work tree is as it was")
+ok(not os.path.exists("elsewhere"), "the repository of a hook is left alone")
 done()
