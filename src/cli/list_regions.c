@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "cli/list_runs.h"
 #include "cli/store_options.h"
 #include "cli/words.h"
 #include "report/columns.h"
@@ -33,10 +34,17 @@ static bool can_be_asked_for(const struct listed_region *row)
 	return row->kind != REGION_LIBRARY && !row->text[strcspn(row->text, "\n\r")];
 }
 
-static bool seen_before(const struct region_list *list, size_t i)
+static bool is_wanted(const struct region_listing *l, const struct listed_region *row)
+{
+	const char *texts[] = {row->name, row->text, NULL};
+	return has_words(l->words, l->n_words, texts);
+}
+
+static bool seen_before(const struct region_listing *l, const struct region_list *list, size_t i)
 {
 	for (size_t k = 0; k < i; k++)
-		if (strcmp(list->rows.items[k].text, list->rows.items[i].text) == 0)
+		if (strcmp(list->rows.items[k].text, list->rows.items[i].text) == 0 &&
+		    is_wanted(l, &list->rows.items[k]) && can_be_asked_for(&list->rows.items[k]))
 			return true;
 	return false;
 }
@@ -61,19 +69,19 @@ static bool show(const struct region_listing *l, struct region_list *list, size_
 	bool done = true;
 	for (size_t i = 0; i < list->rows.count && done; i++) {
 		const struct listed_region *row = &list->rows.items[i];
-		const char *texts[] = {row->name, row->text, NULL};
-		if (!has_words(l->words, l->n_words, texts))
+		if (!is_wanted(l, row))
 			continue;
 		++*shown;
 		if (l->json) {
 			write_json(l->json, row);
 		} else if (l->names) {
-			if (can_be_asked_for(row) && !seen_before(list, i))
+			if (can_be_asked_for(row) && !seen_before(l, list, i))
 				puts(row->text);
 		} else {
-			struct columns_row out = {.cells = {escaped(&list->arena, row->name),
-							    escaped(&list->arena, row->text),
-							    arena_printf(&list->arena, "%" PRId64, row->run)}};
+			struct columns_row out = {
+				.cells = {list_name_cell(&list->arena, escaped(&list->arena, row->name), l->width),
+					  escaped(&list->arena, row->text),
+					  arena_printf(&list->arena, "%" PRId64, row->run)}};
 			done = vec_push(&columns.rows, out);
 		}
 	}

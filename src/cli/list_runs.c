@@ -89,11 +89,23 @@ static const char *what_ran(struct arena *arena, const struct listed_run *row)
 	return escaped;
 }
 
-static struct columns_row table_row(struct arena *arena, const struct listed_run *row)
+const char *list_name_cell(struct arena *arena, const char *name, size_t width)
+{
+	enum { LEAST = 12 };
+	struct str shown = {0};
+	if (!name)
+		return NULL;
+	columns_shorten(&shown, name, width / 4 < LEAST ? LEAST : width / 4);
+	char *out = shown.failed ? NULL : arena_strdup(arena, shown.text ? shown.text : "");
+	str_free(&shown);
+	return out;
+}
+
+static struct columns_row table_row(struct arena *arena, const struct listed_run *row, size_t width)
 {
 	struct columns_row out = {{NULL}, false};
 	out.cells[ID] = arena_printf(arena, "%" PRId64, row->id);
-	out.cells[NAME] = row->name;
+	out.cells[NAME] = list_name_cell(arena, row->name, width);
 	out.cells[WHEN] = when(arena, row->started_unix);
 	out.cells[KIND] = kept_kind_name(row->kind);
 	out.cells[RUNS] = row->kind == KEPT_PROFILE && row->repetitions < 2
@@ -118,6 +130,7 @@ static void drop_empty(struct columns *columns)
 		for (size_t k = c; k < columns->n; k++) {
 			columns->headings[k] = columns->headings[k + 1];
 			columns->left[k] = columns->left[k + 1];
+			columns->spare[k] = columns->spare[k + 1];
 			for (size_t i = 0; i < columns->rows.count; i++)
 				columns->rows.items[i].cells[k] = columns->rows.items[i].cells[k + 1];
 		}
@@ -132,11 +145,12 @@ bool list_runs_table(FILE *out, const struct listed_run *rows, size_t n, size_t 
 	struct columns columns = {.n = COLUMNS,
 				  .headings = {"run", "name", "begun", "kind", "n", "time", "ended", "command"},
 				  .left = {false, true, true, true, false, false, true, true},
+				  .spare = {[KIND] = true, [RUNS] = true, [TIME] = true},
 				  .flexible = COMMAND,
 				  .cut_at_end = true};
 	bool done = true;
 	for (size_t i = 0; i < n && done; i++)
-		done = vec_push(&columns.rows, table_row(&arena, &rows[i]));
+		done = vec_push(&columns.rows, table_row(&arena, &rows[i], width));
 	if (done && n) {
 		drop_empty(&columns);
 		columns_print(out, &columns, 0, width, &style);

@@ -24,6 +24,9 @@ bool list_runs(const struct run_listing *listing, size_t *shown, struct error *e
 /* Columns of standard output; where it is not a terminal, commands are not shortened. */
 size_t list_runs_width(void);
 
+/* A name as a table of that width has it. NULL: there is none, or memory ran out. */
+const char *list_name_cell(struct arena *arena, const char *name, size_t width);
+
 /* The table alone, of rows[n]. False: memory ran out. */
 bool list_runs_table(FILE *out, const struct listed_run *rows, size_t n, size_t width, bool colour);
 

@@ -92,4 +92,13 @@ listed = json.loads(tare("list", "regions", "--json", "parse_line", env=KEPT).ou
 equal([(row["region"], row["place"], row["kind"], row["run"]) for row in listed],
       [("first", "parse_line", "function", 2), ("parse_line", "parse_line", "function", 1)], "a name of one's own is a region of its own")
 has(tare("list", "regions", env=KEPT).out, "first       parse_line", "the table has name and place")
+LONG = "a_name_of_" + "many_words_" * 9
+equal(tare("count", "--on", "exact", "-e", "instructions", "--region", LONG + "=parse_line", "./parse", env=KEPT).code, 0, "a region of a long name")
+equal(tare("list", "regions", "--names", "first", env=KEPT).out, "parse_line\n", "a place that another region has, too, is one of those that words choose")
+tare("name", "@last", LONG[:100], env=KEPT)
+for columns in (60, 80, 200):
+    for what in ("regions", "runs"):
+        text = shown_on_terminal(columns, "list", what, TARE_STORE=KEPT["TARE_STORE"])
+        ok(max(map(len, text.splitlines())) <= columns and "a_name" in text, f"{columns} columns: no line of tare list {what} is longer, whatever its names", text)
+    ok("  parse_line" in shown_on_terminal(columns, "list", "regions", TARE_STORE=KEPT["TARE_STORE"]), f"{columns} columns: and places stay whole as long as they fit")
 done()
