@@ -85,8 +85,9 @@ struct explained_wait {
 	long call;              /* the system call that it waited in; -1: in none; -2: not known */
 	const char **functions; /* the user's, the innermost first */
 	size_t n_functions;
-	const char *file; /* the first line of the stack that is not of the C library; NULL */
+	const char *file; /* the first line of the stack that is not of the C library, else of it; NULL */
 	unsigned line;
+	bool is_own; /* it is not of the C library */
 };
 
 /* Page faults of a source line of that execution. */

@@ -39,6 +39,8 @@ bool explaining_note(struct explanation *e, enum note_rank rank, const char *tex
 /* All waits and calls lead through it: its lines say nothing of the program. path: of a module; may be NULL. */
 bool explaining_is_c_library(const char *path);
 enum { EXPLAINING_FUNCTIONS = 16 }; /* of a stack, at most */
+/* What a function of it waits for; false: the name does not tell. */
+bool explaining_waits_by_name(const char *function, enum cause *cause);
 
 /* One execution more, sampled where threads leave their CPUs. What may not be sampled here is said in
  * why_no_waits. */

@@ -4,6 +4,15 @@
 
 #include "session/explain_inside.h"
 
+/* Advice stands without its line, whatever else failed. */
+static bool ends_all(const struct explaining *x, const struct error *own, struct error *err)
+{
+	bool ends = own->code == ERROR_NO_MEMORY || (x->asked->interrupt && *x->asked->interrupt);
+	if (ends)
+		error_set(err, own->code, "%s", own->text);
+	return ends;
+}
+
 /* ---- waits and page faults ---- */
 
 static void hide_waits(struct explanation *e)
@@ -22,32 +31,62 @@ static void hide_calls(struct explanation *e)
 	e->calls_s = 0;
 }
 
+/* pthread_join(3) is also a futex(2). */
+static bool is_lock(const struct explained_call *call)
+{
+	enum cause cause;
+	for (size_t i = 0; i < call->n_functions; i++)
+		if (explaining_waits_by_name(call->functions[i], &cause))
+			return cause == CAUSE_LOCKS;
+	return true;
+}
+
 /* Of the longest wait for a lock that has one; of system calls, where waits may not be sampled: that of the futex
  * calls that took longest. */
 static struct advice_line waiting_line(const struct explanation *e)
 {
-	for (size_t i = 0; i < e->waits.count; i++)
-		if (e->waits.items[i].cause == CAUSE_LOCKS && e->waits.items[i].file)
-			return (struct advice_line){e->waits.items[i].file, e->waits.items[i].line, NULL};
-	for (size_t i = 0; e->why_no_waits && i < e->call_places.count; i++)
-		if (strcmp(e->call_places.items[i].name, "futex") == 0 && e->call_places.items[i].file)
-			return (struct advice_line){e->call_places.items[i].file, e->call_places.items[i].line,
-						    NULL};
-	return (struct advice_line){0};
+	bool seen = false;
+	for (size_t i = 0; i < e->waits.count; i++) {
+		const struct explained_wait *wait = &e->waits.items[i];
+		seen |= wait->cause == CAUSE_LOCKS;
+		if (wait->cause == CAUSE_LOCKS && wait->file && wait->is_own)
+			return (struct advice_line){wait->file, wait->line, NULL};
+	}
+	for (size_t i = 0; e->why_no_waits && i < e->call_places.count; i++) {
+		const struct explained_call *call = &e->call_places.items[i];
+		if (strcmp(call->name, "futex") != 0 || !is_lock(call))
+			continue;
+		seen = true;
+		if (call->file)
+			return (struct advice_line){call->file, call->line, NULL};
+	}
+	return (struct advice_line){.why_none = seen ? NULL
+						: e->why_no_waits && !e->has_calls
+							? e->why_no_waits
+							: "the execution that looked for it had "
+							  "no such wait"};
 }
 
 static bool find_waits(struct explaining *x, struct advice_facts *facts, struct error *err)
 {
 	struct explanation *e = x->e;
 	const struct explain_asked *asked = x->asked;
+	struct error own = {0};
 	if (!advice_wants_waits(e))
 		return true;
-	if (!asked->wants_waits && !explaining_waits(x, err))
-		return false;
-	if (e->why_no_waits && !asked->wants_waits && !asked->wants_calls && !explaining_calls(x, err))
+	if (!asked->wants_waits && !explaining_waits(x, &own)) {
+		if (ends_all(x, &own, err))
+			return false;
+		if (!(e->why_no_waits = arena_strdup(&e->arena, own.text)))
+			return error_no_memory(err);
+	}
+	if (e->why_no_waits && !asked->wants_waits && !asked->wants_calls && !explaining_calls(x, &own) &&
+	    ends_all(x, &own, err))
 		return false;
 	facts->waiting = waiting_line(e);
 	facts->faulting = x->faulting;
+	if (!e->faults.count)
+		facts->faulting.why_none = "the execution that looked for it had no page faults";
 	if (e->why_no_waits)
 		facts->faulting.why_none = arena_printf(&e->arena, "page faults may not be sampled here: %s",
 							e->why_no_waits);
@@ -128,9 +167,9 @@ static bool find_locking(struct explaining *x, const struct evidence_rows *evide
 		return true;
 	bool done = explaining_pass(x, &pass, &own);
 	facts->locking = l.line;
-	if (!done && (own.code == ERROR_NO_MEMORY || (x->asked->interrupt && *x->asked->interrupt)))
-		return error_set(err, own.code, "%s", own.text);
-	/* the advice stands without its line: calls that cannot be followed are a reason */
+	if (!done && ends_all(x, &own, err))
+		return false;
+	/* calls that cannot be followed are a reason */
 	if (!done)
 		facts->locking.why_none = arena_strdup(&x->e->arena, own.text);
 	return true;

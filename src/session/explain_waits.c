@@ -122,7 +122,7 @@ static const struct {
 	 "openat64 close getdents64 sendfile splice "},
 };
 
-static bool waits_by_name(const char *function, enum cause *out)
+bool explaining_waits_by_name(const char *function, enum cause *out)
 {
 	char word[64];
 	while (*function == '_')
@@ -145,10 +145,11 @@ static enum cause cause_by_names(const struct named_profile *named, uint32_t nod
 	for (; node && explaining_is_c_library(p->modules[p->nodes[node].module].path);
 	     node = p->nodes[node].parent) {
 		const struct named_place *place = &named->places[named->place_of_node[node]];
-		for (uint32_t k = 0; k < place->n_frames; k++)
-			if (waits_by_name(named->functions[named->frames[place->first_frame + k].function].name,
-					  &cause))
+		for (uint32_t k = 0; k < place->n_frames; k++) {
+			const struct named_frame *frame = &named->frames[place->first_frame + k];
+			if (explaining_waits_by_name(named->functions[frame->function].name, &cause))
 				return cause;
+		}
 	}
 	return CAUSE_WAITING;
 }
@@ -159,7 +160,6 @@ static bool fill_stack(struct explaining *x, const struct named_profile *named, 
 {
 	const struct profile *p = named->profile;
 	struct arena *arena = &x->e->arena;
-	bool is_own = false;
 	out->functions = arena_alloc(arena, EXPLAINING_FUNCTIONS * sizeof *out->functions);
 	if (!out->functions)
 		return false;
@@ -172,12 +172,12 @@ static bool fill_stack(struct explaining *x, const struct named_profile *named, 
 			if (out->n_functions < EXPLAINING_FUNCTIONS &&
 			    !(out->functions[out->n_functions++] = arena_strdup(arena, name)))
 				return false;
-			if (!frame->file || !frame->line || is_own || (out->file && !of_own))
+			if (!frame->file || !frame->line || out->is_own || (out->file && !of_own))
 				continue;
 			if (!(out->file = arena_strdup(arena, frame->file)))
 				return false;
 			out->line = frame->line;
-			is_own = of_own;
+			out->is_own = of_own;
 		}
 	}
 	return true;

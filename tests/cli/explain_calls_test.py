@@ -3,6 +3,7 @@ import json
 import os
 import platform
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -131,6 +132,83 @@ seen = tare("explain", "--waits", "--json", "-o", "refused.json", *OPTIONS, PROG
 result = json.loads(read("refused.json"), parse_constant=no_constant) if seen.code == 0 else {}
 ok(result.get("waits", 0) is None and result.get("why_no_waits"), "without the right to sample, where threads wait is not known", seen)
 ok({"clock_nanosleep", "nanosleep"} & {c["name"] for c in (result.get("system_calls") or {"calls": []})["calls"]}, "and --waits shows the system calls", result)
+
+# three wait for a lock, each at a line of its own; who joins the one that holds it waits longer, and for no lock
+write("joins.c", """#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int held, ids[3];
+static void rest(long ms) { nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, 0); }
+/* Until all three wait: no load of the machine can make them late. */
+static void until_asleep(void)
+{
+	for (int i = 0; i < 3; i += 0) {
+		char path[64], text[512] = "", *state;
+		snprintf(path, sizeof path, "/proc/self/task/%d/stat", ids[i]);
+		int fd = open(path, O_RDONLY);
+		if (fd >= 0 && read(fd, text, sizeof text - 1) > 0 && (state = strrchr(text, ')')) && state[2] == 'S')
+			i++;
+		close(fd);
+		sched_yield();
+	}
+}
+static void *hold(void *p)
+{
+	pthread_mutex_lock(&lock);
+	held = 1;
+	until_asleep();
+	rest(300);
+	pthread_mutex_unlock(&lock);
+	rest(200);
+	return p;
+}
+static void here(int i) { ids[i] = (int)syscall(SYS_gettid); }
+static void *one(void *p) { here(0); pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); return p; } /* a lock */
+static void *two(void *p) { here(1); pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); return p; } /* a lock */
+static void *three(void *p) { here(2); pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); return p; } /* a lock */
+int main(void)
+{
+	void *(*all[])(void *) = {hold, one, two, three};
+	pthread_t threads[4];
+	for (int i = 0; i < 4; i++) {
+		pthread_create(&threads[i], 0, all[i], 0);
+		while (!held)
+			sched_yield();
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], 0); /* the join */
+	return 0;
+}
+""")
+JOINS = os.path.abspath("joins")
+subprocess.run(["gcc", "-g", "-O1", "-pthread", "-o", JOINS, "joins.c"], check=True)
+LOCKS = [i for i, line in enumerate(read("joins.c").splitlines(), 1) if line.endswith("/* a lock */")]
+
+
+def lock_advice(program, **more):
+    seen = tare("explain", "--advice", "--json", "-o", "-", "--program-output", "none", *OPTIONS, program, **more)
+    rows = json.loads(seen.out, parse_constant=no_constant)["advice"] if seen.code == 0 else []
+    found = [row for row in rows if row["rule"] == "lock-waiting"]
+    ok(len(found) == 1, "half of the time is waiting for a lock", seen)
+    return found[0] if found else {"file": "", "line": 0, "why_no_line": None}
+
+
+for more in ({}, {"preexec_fn": lambda: refuse(PERF_EVENT_OPEN)}):
+    advised = lock_advice(JOINS, **more)
+    ok(os.path.basename(advised["file"] or "") == "joins.c" and advised["line"] in LOCKS, f"its line is one that locks, not that of a join{', also without samples' if more else ''}", advised)
+subprocess.run(["objcopy", "--strip-debug", JOINS, "joins-stripped"], check=True)
+advised = lock_advice(os.path.abspath("joins-stripped"))
+equal((advised["file"], advised["why_no_line"]), (None, "its code has no line numbers: compile it with -g"), "a line of the C library is none of the program's")
+# so few files that samples cannot be taken: the report goes without them
+FILES = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))}
+seen = tare("explain", "--advice", "-o", "-", "--program-output", "none", *OPTIONS, JOINS, **FILES)
+ok("cannot open counter" not in seen.err, "that samples for its line cannot be taken does not end it", seen)
 
 # ---- shown ----
 text = tare("explain", "--calls", "-o", "-", "--program-output", "none", *OPTIONS, PROGRAM).out
