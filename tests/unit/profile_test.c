@@ -317,6 +317,12 @@ static void test_damage(const char *file)
 	other[8] = 9;
 	ok(!profile_file_parse(other, length, "new", true, NULL, &p, &err) && strstr(err.text, "version 9"),
 	   "a version that is not known is an error that names it");
+	memcpy(other, bytes, length);
+	other[16 + 8 + (bytes[16] | bytes[17] << 8) + 8] = 99; /* the kind of the second block's first record */
+	need(profile_file_parse(other, length, "newer", false, NULL, &p, &err));
+	ok(p->n_notes == 1 && strstr(p->notes[0], "a newer one may have made it"),
+	   "a record that came later says that a newer tare may have made the file");
+	drop(p);
 	ok(!profile_file_parse((const uint8_t *)"ELF", 3, "some.file", true, NULL, &p, &err) &&
 		   strstr(err.text, "'some.file' is not a profile"),
 	   "so is another file");

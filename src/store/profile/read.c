@@ -425,7 +425,7 @@ static bool get_record(struct profile_reader *r)
 	case RECORD_MARK: return get_mark(r);
 	case RECORD_CLOCK: return get_clock(r);
 	case RECORD_END: return get_end(r);
-	default: return wrong(r, "it has a record of a kind that is not known");
+	default: return wrong(r, "it has a record that this tare does not know: a newer one may have made it");
 	}
 }
 
