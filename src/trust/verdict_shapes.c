@@ -65,11 +65,12 @@ bool shape_interrupts(const struct fit *fit, struct verdict *v)
 	return true;
 }
 
-/* y − x = k·w, where 0 ≤ w ≤ u in each execution: w is of one kind of them (switches, faults) alone. */
+/* y − x = k·w, where 0 ≤ w ≤ u in each execution: w is of one kind of them (switches, faults) alone. Some
+ * executions have none of that kind: what is always there is an overhead. */
 bool shape_some_interrupts(const struct fit *fit, struct verdict *v)
 {
 	double each = 0;
-	size_t some = 0;
+	size_t some = 0, none = 0;
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < fit->n; i++) {
 			const struct judged_point *p = judged(fit, i);
@@ -80,10 +81,10 @@ bool shape_some_interrupts(const struct fit *fit, struct verdict *v)
 				if (!(off >= 0) || off != floor(off) || (pass && off > each * p->interrupts[k]))
 					return false;
 				if (pass == 0)
-					each = common_divisor(each, off), some += off > 0;
+					each = common_divisor(each, off), some += off > 0, none += off == 0;
 			}
 		}
-	if (!fit->varies || !(each >= STEP_LEAST) || some < SOME_LEAST)
+	if (!fit->varies || !(each >= STEP_LEAST) || some < SOME_LEAST || none < SOME_LEAST)
 		return false;
 	v->shape = SHAPE_SOME;
 	v->factor = each;

@@ -27,6 +27,7 @@ static const double LAG_GROWS = 2;      /* likewise */
 static const double LAG_RANGE = 10;     /* largest to smallest count of the points that cannot lose all */
 static const double CARRY_NEAR = 1e-3;  /* as a share of the power of two */
 static const double CARRY_BIT_LEAST = 20;
+static const double CARRIES_LEAST = 2; /* one that is near a power of two is so by chance */
 
 /* ---- another share each time ---- */
 
@@ -114,7 +115,7 @@ bool shape_carry(const struct fit *fit, struct verdict *v)
 				most = all;
 			}
 		}
-	if (2 * odd > executions)
+	if (2 * odd > executions || odd < CARRIES_LEAST)
 		return false;
 	v->shape = SHAPE_CARRY;
 	v->bits = (unsigned)ilogb(most);

@@ -56,6 +56,8 @@ FAULT(many_for_each_switch_too_many, x + 500 * (u + 1 + of_u(u, 0.3, r)))
 FAULT(one_more_carry_each_time, x + (x > 4e6 ? ldexp(1, 32) : 0))
 FAULT(no_power_of_two, x + (random_unit(r) < 0.05 ? 1.01 * ldexp(1, 32) : 0))
 FAULT(carry_of_noise, x + floor(3e7 * random_unit(r)) + (random_unit(r) < 0.05 ? ldexp(1, 32) : 0))
+FAULT(carry_alone, x + (planting.executions++ == 77 ? 1.0005 * ldexp(1, 32) : 0))
+FAULT(overhead_twice_at_times, x + 48 * (1 + (random_unit(r) < 0.05)))
 FAULT(carry_in_most, x + (random_unit(r) < 0.7 ? ldexp(1, 32) : 0))
 FAULT(small_carry, x + (random_unit(r) < 0.05 ? ldexp(1, 19) : 0))
 FAULT(thousands_and_one, x > 700000 ? floor(x / 1000) + 1 : x)
@@ -87,6 +89,11 @@ static void near_them(void)
 	ok(v.shape != SHAPE_CARRY, "another number is no carry (%s)", text);
 	v = verdict_of(INSTRUCTIONS, 1, 10, carry_of_noise, true, text);
 	ok(v.shape != SHAPE_CARRY, "nor is a power of two among noise (%s)", text);
+	v = verdict_of(INSTRUCTIONS, 1, 10, carry_alone, true, text);
+	ok(planting.executions > 77 && !verdict_accuses(v.kind), "nor one execution of all that is near one (%s)",
+	   text);
+	v = verdict_of(INSTRUCTIONS, 1, 10, overhead_twice_at_times, true, text);
+	ok(!verdict_accuses(v.kind), "an overhead that is there twice at times is not of interrupts (%s)", text);
 	v = verdict_of(INSTRUCTIONS, 1, 10, carry_in_most, true, text);
 	ok(v.shape != SHAPE_CARRY, "nor is one in most executions (%s)", text);
 	v = verdict_of(INSTRUCTIONS, 1, 10, small_carry, true, text);
