@@ -345,9 +345,7 @@ void model_run(struct model *model, unsigned number, const struct trace_program 
 	       size_t n, uint64_t fs_base)
 {
 	struct core *core = model->cores[number];
-	/* plans have records of all lines */
-	bool fast = model->plans && core->filter.table && !model->charges_all &&
-		    (!model->options.sample || core->filter.data);
+	bool fast = model->plans && core->filter.table && !model->charges_all;
 	core_acts(core);
 	charge_begin(core);
 	requests_begin(core);

@@ -6,14 +6,18 @@
  *       ├─ simple caches ──► its TLB, its cache (simple_loop.h), inserted into the filter
  *       └─ else ──► its items, step by step (step.c), inserted into the filter
  *
+ * Where sets are sampled (sample.h), records of lines that are not modelled are left out: the batch's sums count
+ * them as hits.
+ *
  * Equals   run_block() of run.c
  * For      machines with a filter (filter.h), blocks with a plan (plan.h); no watch on what a batch sums
  *          (charges_all)
- * Test     tests/model/run_test.c, tests/unit/model_cache_test.c
+ * Test     tests/model/run_test.c, tests/model/sample_test.c, tests/unit/model_cache_test.c
  */
 #include "model/core/fast/flatten_loop.h"
 #include "model/core/fast/simple_loop.h"
 #include "model/core/fast/vectors.h"
+#include "model/core/sample.h"
 
 #define FIELD(sum, i) ((sum) >> (i)*PLAN_FIELD & ((1ull << PLAN_FIELD) - 1))
 
@@ -93,25 +97,31 @@ static void run_fetch(struct core *core, struct batch *batch, uint32_t k, uint64
 	if (core->model->machine.first_instruction_tlb != MACHINE_NONE)
 		step_page(core, address, TLB_FETCHES);
 	if (core->first_instruction && HIT_TYPE_OF(record) == HIT_FETCH)
-		cache_access(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
-			     ACCESS_FETCH, number | 1u << 31);
+		step_line(core, core->first_instruction, address, core->first_instruction->is.line_bytes,
+			  ACCESS_FETCH, number | 1u << 31);
 	charge_block(core, number);
 	step_filter_insert(core, record);
 }
 
-/* A record that the table does not have. */
-static __attribute__((noinline)) void run_record(struct core *core, const struct trace_program *program,
-						 struct batch *batch, uint32_t k, uint64_t fs_base)
+/* By step.c. */
+static void run_slowly(struct core *core, const struct trace_program *program, struct batch *batch, uint32_t k,
+		       uint64_t fs_base)
 {
 	uint64_t record = batch->records[k];
-	if (core->simple && simple_run(core, record))
-		return;
 	if (HIT_TYPE_OF(record) == HIT_DATA || HIT_TYPE_OF(record) == HIT_WRITE) {
 		core->counts->filter[FILTER_NOT_INLINED_ACCESSES]++;
 		run_items(core, program, batch, k, fs_base);
 	} else {
 		run_fetch(core, batch, k, record);
 	}
+}
+
+/* A record that the table does not have. */
+static __attribute__((noinline)) void run_record(struct core *core, const struct trace_program *program,
+						 struct batch *batch, uint32_t k, uint64_t fs_base)
+{
+	if (!core->simple || !simple_run(core, batch->records[k]))
+		run_slowly(core, program, batch, k, fs_base);
 }
 
 static inline __attribute__((always_inline)) void run_records(struct core *core,
@@ -129,6 +139,28 @@ static inline __attribute__((always_inline)) void run_records(struct core *core,
 				run_record(core, program, batch, k, fs_base);
 			time = core->recency;
 		}
+	core->recency = time;
+}
+
+/* What is not found goes by step.c, which counts it for its line's group. */
+static void run_sampled(struct core *core, const struct trace_program *program, struct batch *batch,
+			uint64_t fs_base)
+{
+	const struct filter filter = core->filter;
+	const struct model_options options = core->model->options;
+	bool distinct_writes = core->model->distinct_writes;
+	uint64_t time = core->recency;
+	for (uint32_t k = 0; k < batch->n_records; k++) {
+		uint64_t record = batch->records[k];
+		/* of one granule, and so of one line */
+		if (record & HIT_SIMPLE && !sample_has(&options, record))
+			continue;
+		if (!filter_find(&filter, record, filter.shift, ++time, distinct_writes)) {
+			core->recency = time;
+			run_slowly(core, program, batch, k, fs_base);
+			time = core->recency;
+		}
+	}
 	core->recency = time;
 }
 
@@ -163,6 +195,8 @@ size_t run_fast(struct core *core, const struct trace_program *program, const ui
 			break;
 		if (!core->first_data && !core->first_instruction && !core->tlbs)
 			run_irregular(core, program, batch, fs_base);
+		else if (core->model->options.sample)
+			run_sampled(core, program, batch, fs_base);
 		else if (core->model->distinct_writes && core->filter.shift == 6 && core->model->vectors)
 			run_records(core, program, batch, fs_base, 6, true, true);
 		else if (core->model->distinct_writes)
