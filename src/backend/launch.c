@@ -292,7 +292,7 @@ static long clone_into(struct clone_args *how, int (*function)(void *), void *co
 /* ---- the parent ---- */
 
 /* Tare sleeps until the child's exec. clone3(2) puts the handlers away at once, where 71 system calls of the child
- * do so one by one; the kernels before 5.5 and some seccomp filters refuse it. */
+ * do so one by one; the kernels before 5.5 refuse it, and some seccomp filters, each with an error of its own. */
 static pid_t clone_now(struct held *held)
 {
 	_Alignas(16) char stack[STACK_NOW_BYTES];
@@ -302,10 +302,8 @@ static pid_t clone_now(struct held *held)
 				 .stack_size = sizeof stack};
 	held->handlers_away = true;
 	long pid = clone_into(&how, child_now, held);
-	if (pid != -ENOSYS && pid != -EINVAL && pid != -EPERM) {
-		errno = pid < 0 ? (int)-pid : 0;
-		return pid < 0 ? -1 : (pid_t)pid;
-	}
+	if (pid > 0)
+		return (pid_t)pid;
 	held->handlers_away = false;
 	return clone(child_now, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, held);
 }

@@ -73,11 +73,11 @@ def tare(*arguments, stdin=b"", env=None, stdout=subprocess.PIPE, stderr=subproc
                 (done.stderr or b"").decode("utf-8", "surrogateescape"))
 
 
-def refuse(number):
-    """In the child, before its exec: this call has EPERM from now on, in all that it starts."""
+def refuse(number, error=1):
+    """In the child, before its exec: this call has EPERM, or another error, from now on, in all that it starts."""
     libc = ctypes.CDLL(None, use_errno=True)
     load, equal, give = 0x20, 0x15, 0x06
-    rules = struct.pack("<" + 4 * "HBBI", load, 0, 0, 0, equal, 0, 1, number, give, 0, 0, 0x00050001, give, 0, 0, 0x7fff0000)
+    rules = struct.pack("<" + 4 * "HBBI", load, 0, 0, 0, equal, 0, 1, number, give, 0, 0, 0x00050000 | error, give, 0, 0, 0x7fff0000)
     text = ctypes.create_string_buffer(rules)
     filter_ = ctypes.create_string_buffer(struct.pack("<HxxxxxxQ", 4, ctypes.addressof(text)))
     if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, filter_, 0, 0):
