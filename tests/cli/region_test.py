@@ -230,6 +230,9 @@ def is_region(region, entries, faults, fact, exits=None, threads=1, unbalanced=0
     equal(seen, (entries, entries if exits is None else exits, threads, unbalanced, faults), fact)
 
 
+seen = tare("count", "--on", "perf", "-e", "page-faults", "--region", "touch", "./pages1", "touch", preexec_fn=lambda: refuse(436))
+ok(seen.code == 0, "regions are counted where close_range(2) is refused, as before Linux 5.9", seen)
+
 for level in ("0", "1", "2"):
     program = "./pages" + level
     is_region(count("touch", "touch", program=program)["touch"], 10, 70, f"a function that touches k pages has k page faults (-O{level})")

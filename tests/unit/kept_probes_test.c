@@ -309,6 +309,47 @@ static void killed(const char *path, uint64_t first, uint64_t second, uint32_t t
 	munmap(kept, sizeof *kept);
 }
 
+/* More than the kernel shows of its list at once. */
+static void killed_with_many(const char *path, uint64_t first)
+{
+	enum { N = 80 };
+	int begun[2];
+	char byte;
+	struct trace_probes own,
+		*trace = mmap(NULL, sizeof *trace, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!ok(trace != MAP_FAILED && pipe(begun) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0,
+		"what a killed process leaves comes to this one"))
+		return;
+	trace_probes_open(&own);
+	int folder = own.folder >= 0 ? dup(own.folder) : -1;
+	trace_probes_remove(&own);
+	pid_t keeper = fork();
+	if (keeper == 0) {
+		trace_probes_open(trace);
+		for (size_t i = 0; i < N; i++) {
+			struct probe_place place = {.module = path, .offset = first};
+			trace_probes_define(trace, &place, 1);
+		}
+		if (write(begun[1], "b", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(begun[1]);
+	bool kept = read(begun[0], &byte, 1) == 1 && folder >= 0 && in_tracefs(folder, trace->group) == N;
+	end(keeper);
+	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
+		;
+	if (kept)
+		ok(in_tracefs(folder, trace->group) == 0, "all of %d probes are removed", (int)N);
+	else
+		skip("tracefs cannot be had here", "all of many probes are removed");
+	trace_probes_open(&own); /* which removes them if they are not */
+	trace_probes_remove(&own);
+	close(begun[0]);
+	close(folder);
+	munmap(trace, sizeof *trace);
+}
+
 int main(void)
 {
 	char path[PATH_MAX];
@@ -326,6 +367,7 @@ int main(void)
 		closed_early(path, first, second, type);
 		executions(path, first, second, type);
 		killed(path, first, second, type);
+		killed_with_many(path, first);
 	}
 	unlink(path);
 	return done();

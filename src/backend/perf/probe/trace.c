@@ -74,25 +74,27 @@ static bool is_of_group(const char *line, const char *group, char *name, size_t 
 	       (size_t)snprintf(name, size, "%.*s", (int)strcspn(line + 2, " "), line + 2) < size;
 }
 
-/* Of a group, or of processes that are no more (NULL). False: one is counted, and is there still. */
+/* Of a group, or of processes that are no more (NULL). False: some were there. More may be: the kernel shows the
+ * list in pieces, by the numbers of its lines, and each that is removed renumbers those behind it. */
 static bool remove_all(int folder, const char *group)
 {
 	int fd = openat(folder, "uprobe_events", O_RDONLY | O_CLOEXEC);
 	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
 	char line[PATH_MAX + 128], name[128], text[160];
-	bool all = true;
+	bool none = true;
 	while (file && fgets(line, sizeof line, file)) {
 		if (group ? !is_of_group(line, group, name, sizeof name)
 			  : !trace_is_left_over(line, name, sizeof name))
 			continue;
+		none = false;
 		snprintf(text, sizeof text, "-:%s\n", name);
-		all &= command(folder, text);
+		command(folder, text);
 	}
 	if (file)
 		fclose(file);
 	else if (fd >= 0)
 		close(fd);
-	return all;
+	return none;
 }
 
 /* 0: it is not there. */
@@ -119,17 +121,16 @@ static bool plain(const char *path)
 
 /* ---- the process that removes them when this one cannot ---- */
 
-static void close_others(int a, int b)
+static bool close_others(int a, int b)
 {
 	int first = a < b ? a : b, second = a < b ? b : a;
-	if (first > 0)
-		close_range(0, (unsigned)first - 1, 0);
-	if (second > first + 1)
-		close_range((unsigned)first + 1, (unsigned)second - 1, 0);
-	close_range((unsigned)second + 1, ~0u, 0);
+	return (first == 0 || close_range(0, (unsigned)first - 1, 0) == 0) &&
+	       (second == first + 1 || close_range((unsigned)first + 1, (unsigned)second - 1, 0) == 0) &&
+	       close_range((unsigned)second + 1, ~0u, 0) == 0;
 }
 
-/* A follower (follow.c) closes its counters of them a moment after the end of tare. */
+/* A follower (follow.c) closes its counters of them a moment after the end of tare. With descriptors of others
+ * this process would keep open what they wait for the end of. */
 static _Noreturn void sweep(const struct trace_probes *trace, int parent)
 {
 	enum { TRIES = 200, WAIT_MS = 50 };
@@ -138,8 +139,7 @@ static _Noreturn void sweep(const struct trace_probes *trace, int parent)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, NULL);
 	setsid(); /* what ends tare's process group ends tare alone */
-	close_others(trace->folder, parent);
-	if (poll(&end, 1, -1) == 1)
+	if (close_others(trace->folder, parent) && poll(&end, 1, -1) == 1)
 		for (int i = 0; i < TRIES && !remove_all(trace->folder, trace->group); i++)
 			poll(NULL, 0, WAIT_MS);
 	_exit(0);
@@ -162,19 +162,21 @@ static void sweeper_end(int sweeper)
 	siginfo_t end;
 	if (sweeper < 0)
 		return;
-	syscall(SYS_pidfd_send_signal, sweeper, SIGKILL, NULL, 0);
-	while (waitid((idtype_t)P_PIDFD, (id_t)sweeper, &end, WEXITED | __WALL) != 0 && errno == EINTR)
+	bool ends = syscall(SYS_pidfd_send_signal, sweeper, SIGKILL, NULL, 0) == 0; /* else with this process */
+	while (ends && waitid((idtype_t)P_PIDFD, (id_t)sweeper, &end, WEXITED | __WALL) != 0 && errno == EINTR)
 		;
 	close(sweeper);
 }
 
 void trace_probes_open(struct trace_probes *trace)
 {
+	enum { PASSES = 8 }; /* one that is counted stays */
 	*trace = (struct trace_probes){.folder = open_tracefs(), .sweeper = -1};
 	name_group(trace->group);
 	if (trace->folder < 0)
 		return;
-	remove_all(trace->folder, NULL);
+	for (int i = 0; i < PASSES && !remove_all(trace->folder, NULL); i++)
+		;
 	if (trace->group[0])
 		trace->sweeper = sweeper_begin(trace);
 }

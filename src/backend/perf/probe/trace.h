@@ -13,7 +13,7 @@
  *     tare_NAMESPACE_PID_RANDOM/p_0, p_1, …
  *
  * PID made it, in the pid namespace with that number. Its child removes what it leaves when it is killed. What is
- * left nevertheless (both were killed; Linux before 5.4) is removed by the next one in its namespace, which alone
+ * left nevertheless (both were killed; Linux before 5.9) is removed by the next one in its namespace, which alone
  * can tell that it is no more.
  */
 #ifndef TARE_BACKEND_PERF_PROBE_TRACE_H
