@@ -275,7 +275,9 @@ struct code_arena *cache_arena(uint64_t pc)
 		return &rt.arena[ARENAS - 1];
 	long p = -1;
 	uint64_t from = pc & ~0xffffffull;
-	if (rt.arena_count) /* below the program, or well above its heap */
+	/* below the program, or well above its heap; of the first one newer kernels align what they choose, and
+	 * libraries would lie elsewhere */
+	if (rt.arena_count || rt.served)
 		for (int k = 1; k < 16 && failed(p); k++) {
 			uint64_t at = k < 5 ? from - (uint64_t)k * 0x4000000
 					    : from + 0x30000000 + (uint64_t)k * 0x4000000;
@@ -286,11 +288,6 @@ struct code_arena *cache_arena(uint64_t pc)
 			void *there = fixed_memory(at, rt.arena_bytes, 7);
 			p = there ? (long)there : -1;
 		}
-	else if (rt.served) { /* newer kernels would align it, and the libraries lay elsewhere */
-		void *there = fixed_memory(((uint64_t)rt.record & ~0x1fffffull) - rt.arena_bytes, rt.arena_bytes,
-					   7);
-		p = there ? (long)there : -1;
-	}
 	if (failed(p))
 		p = sys6(SYS_mmap, 0, rt.arena_bytes, PROT_READ_ | PROT_WRITE_ | PROT_EXEC_,
 			 MAP_PRIVATE_ | MAP_ANONYMOUS_ | MAP_NORESERVE_, (uint64_t)-1, 0);
