@@ -245,6 +245,7 @@ static bool fill_calls(struct browse_view *view, const struct named_profile *nam
 					       .counts = true,
 					       .self = calls.self,
 					       .inclusive = calls.inclusive,
+					       .nested = calls.nested,
 					       .named = view->of,
 					       .function = function},
 			   err);

@@ -17,6 +17,7 @@ struct butterfly {
 	struct columns *table;
 	uint64_t sum, whole; /* of the event; of the function */
 	bool counted;        /* calls were */
+	bool nested;         /* whole is not known */
 };
 
 static const char *name_of(struct butterfly *b, uint32_t row, const char *indent)
@@ -36,10 +37,13 @@ static void add_row(struct butterfly *b, uint64_t count, uint64_t calls, const c
 	char number[NUMBER_BYTES];
 	size_t c = 0;
 	struct columns_row row = {.emphasis = emphasis};
+	bool known = !emphasis || !b->nested; /* the function's own row has its whole count */
 	number_group(number, (double)count, 0);
-	row.cells[c++] = document_printf(b->document, "%s", number);
-	row.cells[c++] = document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->sum));
-	row.cells[c++] = document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->whole));
+	row.cells[c++] = known ? document_printf(b->document, "%s", number) : "";
+	row.cells[c++] = known ? document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->sum))
+			       : PROFILE_NESTED;
+	row.cells[c++] = b->nested ? ""
+				   : document_printf(b->document, "%.1f%%", 100 * profile_share(count, b->whole));
 	number_group(number, (double)calls, 0);
 	if (b->counted)
 		row.cells[c++] = calls ? document_printf(b->document, "%s", number) : "";
@@ -94,6 +98,7 @@ static void add_event(struct butterfly *b, const struct profile_calls *calls, ui
 	uint64_t times = 0;
 	b->whole = calls->inclusive;
 	b->counted = calls->counted;
+	b->nested = calls->nested;
 	if (!add_table(b, counted))
 		return;
 	for (size_t i = 0; i < calls->n_callers; i++)

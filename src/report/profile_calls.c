@@ -98,6 +98,7 @@ static void add_arcs(const struct named_profile *named, uint32_t row, size_t eve
 	out->counted = true;
 	out->self = own->self;
 	out->inclusive = own->inclusive;
+	out->nested = own->nested;
 	for (size_t i = 0; i < named->n_arcs; i++) {
 		const struct named_arc *arc = &named->arcs[i];
 		if (arc->callee == row) {

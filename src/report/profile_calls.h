@@ -27,6 +27,7 @@ struct profile_calls {
 	struct profile_call *callers, *callees; /* the largest first */
 	size_t n_callers, n_callees;
 	bool recursive; /* it calls itself, at once or through others */
+	bool nested;    /* inclusive is not known (named_count.nested) */
 	bool counted;   /* calls were counted, not sampled */
 };
 

@@ -185,6 +185,8 @@ for arguments, truth in ((["2"], (70003, None)), ([], (3, 3))):
     equal([seen["middle"][1] - seen["middle"][0] for seen in (found, profile)], [30003 if arguments else 3] * 2, "what is called by a function that calls it has it")
 tare("profile", "--on", "exact", "-g", "-o", "kept", "./nameless", "2")
 ok("recursion  [anonymous]" in tare("report", "--top", "500", "kept").out, "text says so")
+around = [line.split() for line in tare("report", "--butterfly", "--top", "500", "kept").out.splitlines()]
+equal([line[0] for line in around if line[-2:] == ["function", "[anonymous]"]], ["recursion"], "and so does the listing of its callers and callees")
 seen = tare("count", "--on", "exact", "--by", "function", "--inclusive", "-o", "-", "./nameless", "2")
 has(" ".join(seen.out.split()), "- inclusive -: code without a name, which calls what comes back to such code, or to which control comes otherwise than by calls", "and why")
 write("places.S", """\

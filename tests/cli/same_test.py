@@ -228,12 +228,6 @@ if os.path.exists("/usr/bin/python3"):
         for descriptor in (11, 12):
             os.dup2(0, descriptor)
 
-    REACH = """maps = [line.split() for line in open("/proc/self/maps")]
-places = [[int(at, 16) for at in words[0].split("-")] + words[1:2] + words[5:6] for words in maps]
-caches = [place for place in places if place[2] == "rwxp" and len(place) == 3]
-code = [place for place in places if place[2] == "r-xp" and len(place) == 4 and place[3].startswith("/")]
-print(len(code) > 2 and all(any(max(b, d) - min(a, c) < 1 << 31 for c, d, *_ in caches) for a, b, *_ in code))"""
-
     plain = surrounded()
     ok(plain.isdigit(), "python is counted", plain)
     equal(surrounded(cwd="/"), plain, "in another working directory the count is the same")
@@ -245,8 +239,15 @@ print(len(code) > 2 and all(any(max(b, d) - min(a, c) < 1 << 31 for c, d, *_ in 
         equal(surrounded(("unshare", "-pfmu", "--mount-proc")), plain, "... with other process ids and mounts, in namespaces of its own")
     else:
         skip("no namespaces can be made here", "in namespaces of its own the count is the same")
-    seen = tare("count", "--on", "exact", "--reproducible", "-q", "-e", "instructions", "/usr/bin/python3", "-ISc", REACH)
-    equal(seen.out.splitlines()[:1], ["True"], "the code cache is where it reaches the data of the program and of its libraries")
+    held = start("count", "--on", "exact", "--reproducible", "-q", "-e", "instructions", "/usr/bin/python3", "-ISc",
+                 "import os; print(os.getpid(), flush=True); os.read(0, 1)", stdin=subprocess.PIPE)
+    with open(f"/proc/{int(held.stdout.readline())}/maps", encoding="utf-8") as file:
+        places = [([int(at, 16) for at in words[0].split("-")], words[1], " ".join(words[5:])) for words in (line.split() for line in file)]
+    finish(held)
+    caches = [place for place, how, name in places if how == "rwxp" and not name]
+    code = [place for place, how, name in places if how == "r-xp" and "/libc" in name]
+    ok(code and all(any(max(a + b) - min(a + b) < 1 << 31 for b in caches) for a in code),
+       "the code cache is where it reaches the libraries' data", places)
     seen = tare("count", "--on", "exact", "--reproducible", "-v", "-e", "instructions", "/usr/bin/python3", "-ISc", "import os; os.getpid(); os.stat('/')")
     ok("looked at what other machines may answer otherwise: process or thread ids; attributes of files" in " ".join(seen.err.split()),
        "-v names what the program was given of this machine", seen)
