@@ -155,6 +155,13 @@ functions = rows(counted("inlined, by function", "inlined", "function", "-e", "i
 lines = rows(counted("inlined, by line", "inlined", "line", "-e", "instructions"), "instructions", lambda row: row.get("line") or row["function"])
 equal(lines.get(14, (0, 0))[1] is not None and lines[14][1] >= functions["inner"][1] // 2, True, "a line has what was inlined in it, and what that calls")
 equal(lines[4][1], lines[4][0] + functions["inner"][1], "what is inlined in two functions, of which one calls the other, but not from there, has the calls of both")
+write("one_line.c", """\
+static inline __attribute__((always_inline)) void c(void) { __asm__ volatile("nop; nop; nop"); } static inline __attribute__((always_inline)) void b(void) { c(); } __attribute__((noinline, used)) static void a(void) { b(); }
+__asm__(".globl _start\\n_start: call a\\nmov $60, %eax\\nxor %edi, %edi\\nsyscall");
+""")
+subprocess.run(["gcc", "-O1", "-g", "-fcf-protection=none", "-nostdlib", "-static", "one_line.c", "-o", "one_line"], check=True)
+one = rows(counted("in one line, by line", "one_line", "line", "-e", "instructions"), "instructions", lambda row: row.get("line"))
+equal(one.get(1), (4, 4), "what is inlined in a line by way of others of the same line counts once there: three nops and a return")
 
 # ---- code without names: made as it runs, all in one row; of a file, each place a row ----
 write("nameless.c", """\
