@@ -193,6 +193,9 @@ if not browser.PROGRAM:
     skip("chromium is not installed", "a browser shows the pages")
     done()
 
+RECTANGLES = "['#look', 'h1', '.what'].map((s) => { const b = document.querySelector(s).getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom].map(Math.round); })"
+BUTTON_APART = """(() => { const [look, title, what] = ['#look', 'h1', '.what'].map((s) => document.querySelector(s)), button = look.getBoundingClientRect(), text = document.createRange();
+ text.selectNodeContents(what); return title.getBoundingClientRect().top >= button.bottom && text.getBoundingClientRect().right <= button.left; })()"""
 NAMES = "Array.from(document.querySelectorAll('table.counts tbody th.name'), (n) => n.textContent)"
 VALUES = "Array.from(document.querySelectorAll('table.counts tbody td.value'), (n) => Number(n.dataset.v))"
 with browser.Browser() as shown:
@@ -204,6 +207,7 @@ with browser.Browser() as shown:
                 shown.open(name)
                 shown.picture(os.path.join(PICTURES, f"{name[:-5]}-{width}-{'dark' if dark else 'light'}.png"))
                 ok(shown.run("document.documentElement.scrollWidth") <= width, f"{name}: {width} pixels are wide enough", width)
+                ok(shown.run(BUTTON_APART), f"{name}: {width} pixels: the look's button touches no text", shown.run(RECTANGLES))
                 colours = shown.run("[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor].map((c) => c.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0))")
                 ok((colours[0] > 600 and colours[1] < 100) if dark else (colours[0] < 120 and colours[1] > 700), f"{name}: its colours are those of the {'dark' if dark else 'light'} look", colours)
         shown.look(800, media="print", dark=True)

@@ -9,6 +9,7 @@ import sys
 KERNELS = os.path.abspath(sys.argv[2])
 RUNS = sys.argv[3] == "yes"  # a sanitizer's runtime would be in the kernels
 
+import browser
 from cli import *
 
 ENV = environment(TARE_STORE="none", TARE_KERNELS=KERNELS, ASAN_OPTIONS="detect_leaks=0")
@@ -312,12 +313,30 @@ def zagha():
     s.check_page()
 
 
+def look_at_pages(papers):
+    """In a browser, on a phone and on a desk."""
+    if not browser.PROGRAM:
+        skip("chromium is not installed", "a browser shows the papers' pages")
+        return
+    with browser.Browser() as shown:
+        for paper in papers:
+            for width in (360, 1280):
+                shown.look(width)
+                shown.open(f"{paper}.html")
+                ok(shown.run("document.documentElement.scrollWidth") <= width, f"{paper}: {width} pixels are wide enough for the page", shown.run("document.documentElement.scrollWidth"))
+                sizes = shown.run("Array.from(document.querySelectorAll('figure > svg'), (s) => [s.getBoundingClientRect().width, s.getBoundingClientRect().height])")
+                ok(len(sizes) == read(f"{paper}.html").count("<figure>") and all(w > 200 and h > 100 for w, h in sizes), f"{paper}: {width} pixels: all {len(sizes)} figures are drawn", sizes)
+        equal([line for line in shown.logged if line], [], "the pages' console is empty")
+        equal([a for a in shown.asked if not a.startswith("file://" + os.getcwd())], [], "nothing but the pages themselves was asked for")
+
+
 if RUNS:
     zagha()
     wu()
     korn()
     nieto()
     safford()
+    look_at_pages(("zagha", "wu", "korn", "nieto", "safford"))
 else:
     skip("kernels of this build are sanitized", "the experiments are run")
 
