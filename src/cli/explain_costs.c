@@ -37,7 +37,9 @@ static bool find_here(double confidence, bool tell, struct costs_found *out, str
 		return true;
 	snprintf(old, sizeof old, "%.190s", out->why);
 	if (tell && isatty(STDERR_FILENO))
-		fputs("tare: measuring what events cost here, a few seconds\n", stderr);
+		fputs("tare: measuring what events cost here, a few seconds ('tare calibrate --costs' keeps "
+		      "them)\n",
+		      stderr);
 	if (!calibrate_costs_take(true, confidence, &out->costs, err))
 		return false;
 	out->known = true;

@@ -2,9 +2,10 @@
  *
  * An estimate is one of perfex's events when it is labelled "r10000:<listed name>" ("r12000:…" of that machine);
  * cycles and graduated instructions can be there twice, once for each counter, and their disagreement says what
- * multiplexing costs. Other events follow under their own names, and metrics. With costs (perfex -y) each line
- * has the times of its event, and statistics follow (perfex_statistics.c). With rows of threads (perfex -mp) there
- * is a listing for each, and then that of all. */
+ * multiplexing costs; of one or two events whose counts were scaled a line says between which numbers they are.
+ * Other events follow under their own names, and metrics. With costs (perfex -y) each line has the times of its
+ * event, and statistics follow (perfex_statistics.c). With rows of threads (perfex -mp) there is a listing for
+ * each, and then that of all. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,24 @@ static void print_ratio(FILE *out, const struct perfex_rows *rows, const char *c
 	fprintf(out, "Ratio: %s / %s = %.6f\n", a, b, pair[0]->value / pair[1]->value);
 }
 
+/* Likewise. Of perfex -a, the events that both counters count say what multiplexing costs. */
+static void print_scaled(FILE *out, const char *const names[2], const struct estimate *const pair[2], size_t n)
+{
+	for (size_t i = 0; i < n && n <= 2; i++) {
+		const struct estimate *e = pair[i];
+		char name[256];
+		if (!e->known || e->source != SOURCE_SCALED || !e->has_interval)
+			continue;
+		str_escape_to(name, sizeof name, names[i]);
+		if (isfinite(e->high))
+			fprintf(out, "%s: counted %.0f %% of the time; between %.0f and %.0f\n", name,
+				100 * e->share_running, e->low, e->high);
+		else
+			fprintf(out, "%s: counted %.0f %% of the time; at least %.0f\n", name,
+				100 * e->share_running, e->low);
+	}
+}
+
 static void print_events(FILE *out, const struct perfex_rows *rows, const struct costs *costs)
 {
 	const struct result *result = rows->result;
@@ -168,6 +187,7 @@ static void print_events(FILE *out, const struct perfex_rows *rows, const struct
 		n++;
 		print_line(out, e->event, e, 0, NULL);
 	}
+	print_scaled(out, names, pair, n);
 	print_ratio(out, rows, names, pair, n);
 	if (costs)
 		perfex_print_statistics(out, rows);

@@ -181,6 +181,13 @@ text = count(on, "--compat", "perfex", "-e", "0", "-m", "ipc", "true").out
 has(text, re.compile(r"\nStatistics\nipc:u\.+ +1\.1297"), "perfex: metrics are its statistics")
 text = count(on, "--compat", "perfex", "-e", "0", "-m", "branch-miss-rate", "true").out
 has(text, "\nStatistics\nbranch-miss-rate" + "." * 48 + " not counted: ", "perfex: or say why not")
+on = recording("perfex-e.json", hw("cycles:u", "instructions:u"), [{
+    "enabled_ns": 100 * MS, "readings": {"cycles:u": {"count": 5000000, "running_ns": 50 * MS}, "instructions:u": {"count": 9000000, "running_ns": 50 * MS}}}], counters=1)
+scaled = as_json(on, "-e", "cycles:u,instructions:u", "true", fact="two events that share a counter")["results"]
+text = count(on, "--compat", "perfex", "-e", "0", "-e", "17", "true").out
+for name, row in zip(("Cycles", "Graduated instructions"), scaled):
+    ends = f"between {row['low']:.0f} and {row['high']:.0f}" if row["high"] is not None else f"at least {row['low']:.0f}"
+    has(text, f"\n{name}: counted 50 % of the time; {ends}\n", f"perfex -e: the scaled {name} have their error")
 on = recording("perfex-a.json", hw("cycles:u", "instructions:u"), [{
     "enabled_ns": 100 * MS, "readings": {"cycles:u": 7945053664, "instructions:u": 8975754960}}])
 text = count(on, "--compat", "perfex", "-a", "true").out

@@ -409,6 +409,26 @@ static void test_perfex(void)
 	    " not counted: not counted here\n",
 	    "what was not counted is not 0");
 	free(text);
+	/* perfex -e: there is no second count of the event to compare with */
+	double tlb[] = {1000}, l1[] = {2000};
+	struct estimate two[] = {counted("r10000:TLB misses", "misses", tlb, 1),
+				 counted("r10000:Primary data cache misses", "misses", l1, 1)};
+	two[0].source = two[1].source = SOURCE_SCALED;
+	two[0].has_interval = two[1].has_interval = true;
+	two[0].share_running = 0.5, two[0].low = 900.4, two[0].high = 1100;
+	two[1].share_running = 0.25, two[1].low = 500, two[1].high = INFINITY;
+	r = of(two, 2);
+	text = write_with(PERFEX, &r);
+	has(text, "\nTLB misses: counted 50 % of the time; between 900 and 1100\n",
+	    "of a scaled count the listing has both ends");
+	has(text, "\nPrimary data cache misses: counted 25 % of the time; at least 500\n",
+	    "or the one that there is");
+	free(text);
+	two[0].source = two[1].source = SOURCE_HW;
+	r = of(two, 2);
+	text = write_with(PERFEX, &r);
+	ok(!strstr(text, "of the time"), "what had its counter all the time has no such line");
+	free(text);
 	equal_text(perfex_event_at(15)->listed, "Graduated instructions", "event 15 is counter 0's last");
 	equal_text(perfex_event_at(16)->listed, "Cycles", "event 16 is counter 1's first");
 	ok(!perfex_event_at(32), "there are 32 events");
