@@ -269,6 +269,35 @@ ok("computing" in text and "\u2264 100 %" in text and "memory no cost ?" in text
 has(text, "L2 cache, memory, TLB, mispredictions: there were such events, and no cost of them is known: their time is missing above", "... and a note says so")
 has_not(text, "all causes", "... and the sum is not called that of all")
 
+# ---- counts of hardware counters: a PMU's, recorded ----
+HARDWARE = {"instructions:u": 5000000, "fp-divides:u": 1000, "fp-square-roots:u": 100, "l1d-hits:u": 2000000, "l1d-misses:u": 43500, "l2-hits:u": 40000, "l2-misses:u": 3500,
+            "l3-hits:u": 3000, "l3-misses:u": 500, "dtlb-misses:u": 700, "dtlb-walks:u": 200, "itlb-walks:u": 10, "branch-misses:u": 60000, "system-calls:u": 30}
+ROUND = {"instruction": (0.2, 0.1, 0.3), "divide": (5, 4, 6), "square-root": (7, 6, 8), "l1-hit": (0, 0, 0), "l2-hit": (4, 3, 5), "l3-hit": (20, 10, 30), "memory": (100, 80, 200),
+         "tlb-hit": (3, 2, 4), "tlb-walk": (30, 20, 40), "branch-miss": (6, 5, 7)}
+write("pmu.json", json.dumps({"tare_recording": 1, "after_last": "repeat", "events": [{"name": name, "source": "hw"} for name in HARDWARE], "executions": [{"readings": HARDWARE}]}))
+r = explain("--on", "replay:pmu.json", "--costs", table("round.costs", {of: (least, typical, most) for of, (typical, least, most) in ROUND.items()}), "true", fact="recorded counters of a PMU")
+rows = causes(r)
+parts = [part for row in r["causes"] for part in row["parts"] if part["event"] in HARDWARE]
+ok(len(parts) >= 8 and every(part["source"] == "hw" and part["count"] == HARDWARE[part["event"]] and part["machine"] is None for part in parts), "each count is the counter's, and says so", parts)
+# the levels of the machine here decide which event is memory's; three where it says nothing of its caches
+here = next(row for row in json.loads(tare("list", "machines", "--json").out)["machines"] if row["machine"] == "host")
+by_name = {row["name"]: row for row in here["caches"]}
+at, depth = next((row["name"] for row in here["caches"] if row["holds"] != "instructions"), None), 0
+while at:
+    at, depth = by_name[at]["next"], depth + 1
+depth = min(depth or 3, 3)
+expected = {"computing": ("instructions:u", "instruction"), "memory": (("l1d-misses:u", "l2-misses:u", "l3-misses:u")[depth - 1], "memory"),
+            "mispredictions": ("branch-misses:u", "branch-miss")}
+expected |= {f"L{level} cache": (f"l{level}-hits:u", f"l{level}-hit") for level in range(2, depth + 1)}
+for cause, (event, operation) in expected.items():
+    part = next((part for part in rows[cause]["parts"] if part["event"] == event), None)
+    seconds = part and [round(part["seconds"][which] * 1e12) for which in ("typical", "least", "most")]
+    equal(seconds, [round(HARDWARE[event] * ns * 1000) for ns in ROUND[operation]], f"{cause}: the counter's count times its cost, to the picosecond")
+ok(r["measured"] and abs(r["sum"]["typical"] + r["unexplained_seconds"] - r["overlap_seconds"] - r["measured"]["total_seconds"]) < 1e-9, "the sum is compared with the measured time", r["sum"])
+seen = tare("explain", "--on", "replay:pmu.json", "--costs", "round.costs", "-o", "-", "true")
+has(" ".join(seen.out.split()), "Counts: the hardware's counters. Costs: a table", "the text says that the counts are the hardware's")
+has_not(seen.out, "a model of the program's own accesses", "... and nothing of a model")
+
 # ---- a program that a signal ends ----
 for signal_, code, told in (("TERM", 143, True), ("SEGV", 139, False)):
     seen = explain("-q", "--costs", table("ended.costs", COSTS), "sh", "-c", f"kill -{signal_} $$", fact=f"a program that SIG{signal_} ends", code=code)
