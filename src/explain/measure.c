@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,8 +19,7 @@ static const uint64_t SET_MOST_BYTES = 256u << 20, SET_OF_MEMORY = 64u << 20;
 struct bench {
 	const struct cost_geometry *geometry;
 	struct cost_timer timer;
-	/* of each pair of experiments one set; NULL: there is no such level */
-	struct cost_chase *l1, *l2, *l3, *memory, *near_packed, *near_spread, *far_packed, *far_spread;
+	struct cost_chase *sets[COST_SETS]; /* NULL: there is no such level */
 };
 
 /* A size between two caches': twice the small one, so that hardly a line is found there, but well below the large
@@ -30,56 +30,73 @@ static uint64_t between(uint64_t small, uint64_t large)
 	return bytes > SET_MOST_BYTES ? SET_MOST_BYTES : bytes;
 }
 
-/* Four times the last cache, but no more than a quarter of the memory that is free. */
-static uint64_t memory_set(const struct cost_geometry *g)
+static uint64_t free_memory(void)
 {
-	uint64_t last = g->l3_bytes ? g->l3_bytes : g->l2_bytes ? g->l2_bytes : g->l1_bytes;
 	long pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	uint64_t free_bytes = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : SET_OF_MEMORY;
+	return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : SET_OF_MEMORY;
+}
+
+/* Four times the last cache, but no more than a quarter of the memory that is free. */
+static uint64_t memory_set(uint64_t last, uint64_t free_bytes)
+{
 	uint64_t bytes = last * 4 > SET_OF_MEMORY ? last * 4 : SET_OF_MEMORY;
 	if (bytes > SET_MOST_BYTES)
 		bytes = SET_MOST_BYTES;
 	return bytes > free_bytes / 4 ? free_bytes / 4 : bytes;
 }
 
-static bool add_set(struct cost_chase **out, uint64_t lines, uint64_t stride, uint64_t line, bool small,
-		    struct error *err)
+static struct cost_set set_of(uint64_t lines, uint64_t stride, bool small_pages)
 {
-	*out = cost_chase_new(lines < LINES_LEAST ? LINES_LEAST : lines, stride, line, small);
-	return *out || error_no_memory(err);
+	return (struct cost_set){lines < LINES_LEAST ? LINES_LEAST : lines, stride, small_pages};
 }
 
-static bool bench_open(struct bench *b, struct error *err)
+void cost_sets_of(const struct cost_geometry *g, uint64_t free_bytes, struct cost_set sets[COST_SETS])
 {
-	const struct cost_geometry *g = b->geometry;
 	uint64_t line = g->line_bytes, page = g->page_bytes;
-	uint64_t last = g->l3_bytes ? g->l3_bytes : g->l2_bytes;
+	uint64_t last = g->l3_bytes ? g->l3_bytes : g->l2_bytes ? g->l2_bytes : g->l1_bytes;
 	uint64_t near = g->second_tlb && g->first_tlb * 4 > g->second_tlb / 2 ? g->second_tlb / 2
 									      : g->first_tlb * 4;
 	/* Twice what the TLBs hold: a walk in circles misses them then. Of four times as many even the pages'
 	 * tables come from memory, in a guest also the hypervisor's: on an AMD EPYC a walk took 260 ns (in half of
 	 * the sweeps 230 to 270), of twice as many 33 (27 to 37). */
 	uint64_t far = (g->second_tlb ? g->second_tlb : g->first_tlb) * 2;
+	memset(sets, 0, COST_SETS * sizeof *sets);
+	sets[COST_SET_L1] = set_of(g->l1_bytes / 2 / line, line, false);
+	if (g->l2_bytes)
+		sets[COST_SET_L2] = set_of(between(g->l1_bytes, g->l2_bytes) / line, line, false);
+	if (g->l3_bytes)
+		sets[COST_SET_L3] = set_of(between(g->l2_bytes, g->l3_bytes) / line, line, false);
 	/* a set that the last cache does not hold four times cannot tell memory from it */
-	bool has_memory = memory_set(g) > last * 2;
-	return add_set(&b->l1, g->l1_bytes / 2 / line, line, line, false, err) &&
-	       (!g->l2_bytes ||
-		add_set(&b->l2, between(g->l1_bytes, g->l2_bytes) / line, line, line, false, err)) &&
-	       (!g->l3_bytes ||
-		add_set(&b->l3, between(g->l2_bytes, g->l3_bytes) / line, line, line, false, err)) &&
-	       (!has_memory || b->memory || add_set(&b->memory, memory_set(g) / line, line, line, false, err)) &&
-	       (!g->second_tlb || (add_set(&b->near_packed, near, line, line, true, err) &&
-				   add_set(&b->near_spread, near, page, line, true, err))) &&
-	       (!g->first_tlb || (add_set(&b->far_packed, far, line, line, true, err) &&
-				  add_set(&b->far_spread, far, page, line, true, err)));
+	uint64_t bytes = memory_set(last, free_bytes);
+	if (bytes > last * 2)
+		sets[COST_SET_MEMORY] = set_of(bytes / line, line, false);
+	if (g->second_tlb) {
+		sets[COST_SET_NEAR_PACKED] = set_of(near, line, true);
+		sets[COST_SET_NEAR_SPREAD] = set_of(near, page, true);
+	}
+	if (g->first_tlb) {
+		sets[COST_SET_FAR_PACKED] = set_of(far, line, true);
+		sets[COST_SET_FAR_SPREAD] = set_of(far, page, true);
+	}
+}
+
+/* Those that are not there yet. */
+static bool bench_open(struct bench *b, struct error *err)
+{
+	struct cost_set sets[COST_SETS];
+	cost_sets_of(b->geometry, free_memory(), sets);
+	for (unsigned i = 0; i < COST_SETS; i++)
+		if (sets[i].lines && !b->sets[i] &&
+		    !(b->sets[i] = cost_chase_new(sets[i].lines, sets[i].stride, b->geometry->line_bytes,
+						  sets[i].small_pages)))
+			return error_no_memory(err);
+	return true;
 }
 
 static void bench_close(struct bench *b)
 {
-	struct cost_chase *const all[] = {b->l1,          b->l2,          b->l3,         b->memory,
-					  b->near_packed, b->near_spread, b->far_packed, b->far_spread};
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		cost_chase_free(all[i]);
+	for (unsigned i = 0; i < COST_SETS; i++)
+		cost_chase_free(b->sets[i]);
 }
 
 static double chase(struct cost_chase *c, const struct bench *b, size_t steps, bool warm)
@@ -96,19 +113,19 @@ static double run(struct bench *b, enum cost_experiment experiment, double *touc
 {
 	double first;
 	switch (experiment) {
-	case EXPERIMENT_L1_CHASE: return chase(b->l1, b, STEPS_L1, true);
-	case EXPERIMENT_L1_STREAM: return stream(b->l1, b, STEPS_L1, true);
-	case EXPERIMENT_L2_CHASE: return chase(b->l2, b, STEPS_L2, true);
-	case EXPERIMENT_L2_STREAM: return stream(b->l2, b, STEPS_L2, true);
-	case EXPERIMENT_L3_CHASE: return chase(b->l3, b, STEPS_L3, true);
-	case EXPERIMENT_L3_STREAM: return stream(b->l3, b, STEPS_L3, true);
+	case EXPERIMENT_L1_CHASE: return chase(b->sets[COST_SET_L1], b, STEPS_L1, true);
+	case EXPERIMENT_L1_STREAM: return stream(b->sets[COST_SET_L1], b, STEPS_L1, true);
+	case EXPERIMENT_L2_CHASE: return chase(b->sets[COST_SET_L2], b, STEPS_L2, true);
+	case EXPERIMENT_L2_STREAM: return stream(b->sets[COST_SET_L2], b, STEPS_L2, true);
+	case EXPERIMENT_L3_CHASE: return chase(b->sets[COST_SET_L3], b, STEPS_L3, true);
+	case EXPERIMENT_L3_STREAM: return stream(b->sets[COST_SET_L3], b, STEPS_L3, true);
 	/* not warmed: the set is larger than all caches, and the walk goes on where the last round stopped */
-	case EXPERIMENT_MEMORY_CHASE: return chase(b->memory, b, STEPS_MEMORY, false);
-	case EXPERIMENT_MEMORY_STREAM: return stream(b->memory, b, STREAM_MEMORY, false);
-	case EXPERIMENT_NEAR_PACKED: return chase(b->near_packed, b, STEPS_TLB, true);
-	case EXPERIMENT_NEAR_SPREAD: return chase(b->near_spread, b, STEPS_TLB, true);
-	case EXPERIMENT_FAR_PACKED: return chase(b->far_packed, b, STEPS_TLB, true);
-	case EXPERIMENT_FAR_SPREAD: return chase(b->far_spread, b, STEPS_TLB, true);
+	case EXPERIMENT_MEMORY_CHASE: return chase(b->sets[COST_SET_MEMORY], b, STEPS_MEMORY, false);
+	case EXPERIMENT_MEMORY_STREAM: return stream(b->sets[COST_SET_MEMORY], b, STREAM_MEMORY, false);
+	case EXPERIMENT_NEAR_PACKED: return chase(b->sets[COST_SET_NEAR_PACKED], b, STEPS_TLB, true);
+	case EXPERIMENT_NEAR_SPREAD: return chase(b->sets[COST_SET_NEAR_SPREAD], b, STEPS_TLB, true);
+	case EXPERIMENT_FAR_PACKED: return chase(b->sets[COST_SET_FAR_PACKED], b, STEPS_TLB, true);
+	case EXPERIMENT_FAR_SPREAD: return chase(b->sets[COST_SET_FAR_SPREAD], b, STEPS_TLB, true);
 	case EXPERIMENT_TOUCH_FIRST:
 		cost_touch(&b->timer, b->geometry->page_bytes, PAGES_TOUCHED, &first, touched_again);
 		return first;
@@ -182,8 +199,10 @@ static void rest(double seconds)
 static bool open_again(struct bench *b, struct error *err)
 {
 	struct bench old = *b;
-	*b = (struct bench){.geometry = old.geometry, .timer = old.timer, .memory = old.memory};
-	old.memory = NULL; /* it is most of a cache many times over: its pages do not matter */
+	*b = (struct bench){.geometry = old.geometry, .timer = old.timer};
+	/* it is most of a cache many times over: its pages do not matter */
+	b->sets[COST_SET_MEMORY] = old.sets[COST_SET_MEMORY];
+	old.sets[COST_SET_MEMORY] = NULL;
 	bool done = bench_open(b, err);
 	bench_close(&old);
 	return done;

@@ -85,6 +85,25 @@ bool costs_take(const struct cost_geometry *geometry, const struct cost_plan *pl
 		double *seconds, void (*progress)(void *context, size_t done, size_t all), void *context,
 		struct error *err);
 
+/* The lines that chases and streams go through. */
+enum cost_set_kind {
+	COST_SET_L1,
+	COST_SET_L2,
+	COST_SET_L3,
+	COST_SET_MEMORY,
+	COST_SET_NEAR_PACKED,
+	COST_SET_NEAR_SPREAD,
+	COST_SET_FAR_PACKED,
+	COST_SET_FAR_SPREAD,
+	COST_SETS,
+};
+struct cost_set {
+	uint64_t lines, stride; /* lines 0: there is no such level */
+	bool small_pages;       /* never in large ones */
+};
+/* tests/cli/cost_sets_test.py counts what they miss on declared machines. */
+void cost_sets_of(const struct cost_geometry *geometry, uint64_t free_bytes, struct cost_set sets[COST_SETS]);
+
 /* ---- pieces (measure_memory.c, measure_core.c) ---- */
 
 /* Seconds per call of what is timed, by the processor's time stamp counter where there is one. */
