@@ -62,7 +62,7 @@ check-programs: plain
 	tests/programs/run --all --table tests/programs/README.md --tare $(BUILD)/src/cli/tare
 
 bench: plain
-	failed=0; for table in run regions engine short model store calls lines explain compare report sampling; do bench/$$table $(BUILD) || failed=1; done; exit $$failed
+	failed=0; for table in run regions engine short model store calls lines explain stories compare report sampling; do bench/$$table $(BUILD) || failed=1; done; exit $$failed
 
 install: build
 	meson configure $(BUILD) -Dprefix=$(PREFIX)

@@ -50,6 +50,8 @@ equal([seen[1]["y_sweep"][event] for event in ("tlb-misses", "l2-data-misses")],
 causes = [explained(program, "model:r10000") for program in (before, after)]
 equal(max(causes[0], key=causes[0].get), "TLB", "explain names the TLB")
 ok(causes[1]["TLB"] < 0.02 * causes[0]["TLB"], "afterwards its time is less than a fiftieth", causes)
+rates = [mflops(program, times) for program, times in zip((before, after), causes)]
+ok(rates[1] > 1.5 * rates[0], "MFLOPS go up, by the assumed costs", rates)
 
 # ---- the machine here ----
 host = machine("host")

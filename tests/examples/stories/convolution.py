@@ -21,6 +21,8 @@ ok(seen[1]["instructions"] < 0.5 * seen[0]["instructions"], "unrolled: less than
 equal([found["fp-operations"] // PIXELS for found in seen], [2 * K * K + 1, 2 * K * K], "for the same work: 18 operations a pixel, and one for sum = 0")
 causes = [explained(program, "model:r10000") for program in (before, after)]
 ok(causes[0]["mispredictions"] > 10 * causes[1]["mispredictions"], "explain: the time of mispredictions is less than a tenth", causes)
+rates = [mflops(program, times) for program, times in zip((before, after), causes)]
+ok(rates[1] > 1.5 * rates[0], "MFLOPS go up, by the assumed costs", rates)
 
 # ---- the machine here: what a predictor with a history of many branches knows is absent ----
 predictor = machine("host")["predictor"]

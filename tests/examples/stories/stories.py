@@ -67,6 +67,11 @@ def advised(program, on, stdin=None, costs=os.path.join(STORIES, "assumed.costs"
     return json.loads(seen.out)["advice"]
 
 
+def mflops(program, times):
+    """Floating-point operations for each microsecond of the time that explained() has by its costs."""
+    return counts(program, "exact", ["fp-operations"], [])[None]["fp-operations"] / sum(times.values()) / 1e6
+
+
 def line_with(source, text, behind=""):
     """The number of the first line with this text, behind one with the other text."""
     lines = list(enumerate(read(source).splitlines(), 1))
