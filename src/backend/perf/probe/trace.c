@@ -74,7 +74,7 @@ static bool is_of_group(const char *line, const char *group, char *name, size_t 
 	       (size_t)snprintf(name, size, "%.*s", (int)strcspn(line + 2, " "), line + 2) < size;
 }
 
-/* Of a group, or of processes that are no more (NULL). False: some were there. More may be: the kernel shows the
+/* Of a group, or of processes that have ended (NULL). False: some were there. More may be: the kernel shows the
  * list in pieces, by the numbers of its lines, and each that is removed renumbers those behind it. */
 static bool remove_all(int folder, const char *group)
 {

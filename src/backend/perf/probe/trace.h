@@ -14,7 +14,7 @@
  *
  * PID made it, in the pid namespace with that number. Its child removes what it leaves when it is killed. What is
  * left nevertheless (both were killed; Linux before 5.9) is removed by the next one in its namespace, which alone
- * can tell that it is no more.
+ * can tell that it has ended.
  */
 #ifndef TARE_BACKEND_PERF_PROBE_TRACE_H
 #define TARE_BACKEND_PERF_PROBE_TRACE_H
